@@ -28,7 +28,7 @@ from kubeloop.wire.core.v1 import Pod
 async def synced():
     async with Client() as client:
         index = {{"node": "spec.nodeName"}}
-        async with client.informer(Pod, index=index, keeping="{keeping}") as informer:
+        async with client.informer(Pod, index=index, store_as="{store_as}") as informer:
             return informer.lister
 
 pods = run(synced())
@@ -48,7 +48,7 @@ for number in range({times}):
 # How the cache keeps pods, and which reads are measured.
 OURS = {
     "kubeloop": ("bytes", "by_index", "list"),
-    "kubeloop, keeping objects": ("objects", "by_index", "list"),
+    "kubeloop, stored as objects": ("objects", "by_index", "list"),
     "kubeloop, keys": ("bytes", "keys_by_index", "keys"),
 }
 
@@ -69,10 +69,10 @@ def run() -> list[Row]:
 
 def _contestants(work: str, code: str, times: int) -> dict[str, Contestant]:
     found: dict[str, Contestant] = {}
-    for name, (keeping, by_index, listed) in OURS.items():
+    for name, (store_as, by_index, listed) in OURS.items():
         read = by_index if work == "index" else listed
         snippet = code.format(times=times, pods=PODS, read=read)
-        found[name] = Snippet(snippet, SETUP.format(keeping=keeping))
+        found[name] = Snippet(snippet, SETUP.format(store_as=store_as))
     program = go_program(work, objects=PODS, count=times)
     return found if program is None else {**found, "client-go": program}
 

@@ -18,7 +18,7 @@ from kubeloop.cache import RawPage, Scope, SharedInformer, Watchable
 from kubeloop.events import FakeRecorder
 from kubeloop.kit import SystemClock, TaskOwner, running
 from kubeloop.kit import run as run_loop
-from kubeloop.machinery import ObjectKey
+from kubeloop.meta import ObjectKey
 from kubeloop.runtime import Client, Context, Manager, tune_garbage_collector
 from kubeloop.runtime.caches import CacheDeclaration, Caches
 from kubeloop.runtime.context import Environment
@@ -65,14 +65,16 @@ class Source:
         self._items = [_object(f"old-{number}", 1) for number in range(count)]
         self.events: asyncio.Queue[RawEvent] = asyncio.Queue()
 
-    async def list(self, *, version: str, version_match: str, limit: int, page: str) -> RawPage:
-        del version, version_match, limit, page  # everything, always
+    async def list(
+        self, *, resource_version: str, resource_version_match: str, limit: int, page: str
+    ) -> RawPage:
+        del resource_version, resource_version_match, limit, page  # everything, always
         return RawPage(self._items, "1")
 
     async def watch(
-        self, *, since: str, bookmarks: bool, timeout_seconds: int, initial_events: bool
+        self, *, resource_version: str, bookmarks: bool, timeout_seconds: int, initial_events: bool
     ) -> AsyncIterator[RawEvent]:
-        del since, bookmarks, timeout_seconds, initial_events
+        del resource_version, bookmarks, timeout_seconds, initial_events
         while True:
             yield await self.events.get()
 

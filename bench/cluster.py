@@ -19,7 +19,7 @@ from bench.contest import Program
 from bench.etcd_writer import change_pods, write_pods
 from bench.line_process import line_process
 from bench.measure import ROOT, Cost
-from kubeloop import ALL, Client, run
+from kubeloop import ALL_NAMESPACES, Client, run
 from kubeloop.testing import ControlPlane, ControlPlaneFailed, assets_folder, running_in_thread
 from kubeloop.testing.control_plane import cached_assets
 from kubeloop.wire.core.v1 import Pod
@@ -78,7 +78,7 @@ class Cluster:
     async def _seen(self) -> None:
         async with Client(self._plane.config) as client:
             # A list without a version is never older than what etcd holds.
-            await client.resource(Pod, namespace=ALL).list(limit=1)
+            await client.resource(Pod, namespace=ALL_NAMESPACES).list(limit=1)
 
     def restart_server(self) -> None:
         """Kill kube-apiserver, start it again, and wait until it is ready."""

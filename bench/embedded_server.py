@@ -17,7 +17,7 @@ from pathlib import Path
 from bench.measure import ROOT
 from bench.pods import pod
 from kubeloop import run
-from kubeloop.clients import Client
+from kubeloop.clients import APIClient
 from kubeloop.testing import APIServer
 from kubeloop.wire.core.v1 import Namespace
 from kubeloop.wire.meta.v1 import ObjectMeta
@@ -64,7 +64,7 @@ def write(path: Path, text: str) -> None:
     path.write_text(text)
 
 
-async def fill(client: Client, pods: int) -> None:
+async def fill(client: APIClient, pods: int) -> None:
     """Create the pods, a few at a time."""
 
     async def some(numbers: range) -> None:

@@ -17,7 +17,7 @@ import time
 
 from bench.child import resident, status
 from kubeloop import run
-from kubeloop.cache import Change, ChangeType, Keeping
+from kubeloop.cache import Change, ChangeType, StorageFormat
 from kubeloop.runtime import Client
 from kubeloop.wire.core.v1 import Pod
 
@@ -27,7 +27,7 @@ async def run_informer(options: argparse.Namespace) -> None:
     async with Client() as client:
         before = resident()
         begun, used = time.perf_counter(), cpu()
-        keeping: Keeping = options.keeping
+        keeping: StorageFormat = options.keeping
         informer = client.informer(Pod, keeping=keeping, sync_timeout=600)
         seen = Seen()
         if options.handler == "new":

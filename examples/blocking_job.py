@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from kubeloop.blocking import Client, ResourceClient
-from kubeloop.machinery import is_condition_true
+from kubeloop.meta import is_condition_true
 from kubeloop.wire.batch.v1 import Job, JobSpec
 from kubeloop.wire.core.v1 import Container, PodSpec, PodTemplateSpec
 from kubeloop.wire.meta.v1 import ObjectMeta
@@ -58,7 +58,7 @@ def is_finished(job: Job) -> bool:
 
 def print_logs(client: Client, name: str) -> None:
     pods = client.core_v1.pods()
-    for pod in pods.list(labels={"batch.kubernetes.io/job-name": name}):
+    for pod in pods.list(selector={"batch.kubernetes.io/job-name": name}):
         for line in pods.logs(pod.metadata.name):
             print(f"{pod.metadata.name}: {line}")
 

@@ -10,7 +10,7 @@ import contextlib
 import sys
 import time
 
-from kubeloop import ALL, Expired
+from kubeloop import ALL_NAMESPACES, Expired
 from kubeloop.blocking import Client
 
 
@@ -28,7 +28,7 @@ def main() -> None:
 
 def show(client: Client, labels: str | None) -> None:
     """What is there comes first, as ADDED; broken connections are resumed without loss."""
-    for event in client.core_v1.pods(ALL).watch(labels=labels):
+    for event in client.core_v1.pods(ALL_NAMESPACES).watch(selector=labels):
         pod = event.object
         print(
             f"{event.type:<9} {pod.metadata.namespace}/{pod.metadata.name}"

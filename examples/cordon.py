@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from kubeloop import ALL, Client, NotFound, run
+from kubeloop import ALL_NAMESPACES, Client, NotFound, run
 
 
 async def main() -> None:
@@ -36,7 +36,9 @@ async def uncordon(client: Client, name: str) -> None:
 async def show(client: Client, name: str) -> None:
     node = await client.core_v1.nodes().get(name)
     print(f"{name}: {'cordoned' if node.spec.unschedulable else 'open'}")
-    async for pod in client.core_v1.pods(ALL).each(fields={"spec.nodeName": name}):
+    async for pod in client.core_v1.pods(ALL_NAMESPACES).each(
+        field_selector={"spec.nodeName": name}
+    ):
         print(f"  {pod.metadata.namespace}/{pod.metadata.name}")
 
 

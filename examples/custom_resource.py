@@ -6,7 +6,7 @@ Run it with `python examples/custom_resource.py`; the CRD stays.
 from __future__ import annotations
 
 from kubeloop import UNSET, Client, Model, Resource, run
-from kubeloop.machinery import crd_of
+from kubeloop.crd import crd_of
 from kubeloop.wire import Column
 from kubeloop.wire.meta.v1 import ObjectMeta
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from kubeloop import Client, run
 from kubeloop.clients import ResourceClient
-from kubeloop.machinery import is_condition_true
+from kubeloop.meta import is_condition_true
 from kubeloop.wire.batch.v1 import Job, JobSpec
 from kubeloop.wire.core.v1 import Container, PodSpec, PodTemplateSpec
 from kubeloop.wire.meta.v1 import ObjectMeta
@@ -59,7 +59,7 @@ def is_finished(job: Job) -> bool:
 
 async def print_logs(client: Client, name: str) -> None:
     pods = client.core_v1.pods()
-    for pod in await pods.list(labels={"batch.kubernetes.io/job-name": name}):
+    for pod in await pods.list(selector={"batch.kubernetes.io/job-name": name}):
         async for line in pods.logs(pod.metadata.name):
             print(f"{pod.metadata.name}: {line}")
 

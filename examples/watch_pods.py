@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import sys
 
-from kubeloop import ALL, Client, Expired, run
+from kubeloop import ALL_NAMESPACES, Client, Expired, run
 
 
 async def main() -> None:
@@ -27,7 +27,7 @@ async def main() -> None:
 
 async def show(client: Client, labels: str | None) -> None:
     """What is there comes first, as ADDED; broken connections are resumed without loss."""
-    async for event in client.core_v1.pods(ALL).watch(labels=labels):
+    async for event in client.core_v1.pods(ALL_NAMESPACES).watch(selector=labels):
         pod = event.object
         print(
             f"{event.type:<9} {pod.metadata.namespace}/{pod.metadata.name}"

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kubeloop.cache import notices, outage, reflector, watch_list
+from kubeloop.cache import notifications, outage, reflector, watch_list
 from kubeloop.election import DEFAULT_TOLERANCE
 from kubeloop.events import broadcaster
 from kubeloop.rest import connections, liveness
@@ -180,7 +180,7 @@ NUMBERS = [
     ("consistency.md", "and double", reflector.BACKOFF.factor, 2),
     ("consistency.md", "up to 30 s", reflector.BACKOFF.cap, 30),
     ("consistency.md", "jitter of up to as much again", reflector.BACKOFF.jitter, 1),
-    ("consistency.md", "a backlog of 1,024", notices.LIMIT, 1024),
+    ("consistency.md", "a backlog of 1,024", notifications.LIMIT, 1024),
     ("consistency.md", "after 5 ms, 10 ms", _retry_delay(failures=1), 0.005),
     ("consistency.md", "up to 1000 s", _retry_delay(failures=40), 1000),
     ("cache.md", "after 30 s of silence the client probes", DEFAULT_TIMEOUTS.probe_after, 30),
@@ -202,8 +202,8 @@ NUMBERS = [
     ("controllers.md", "`grace` seconds (30)", manager.GRACE, 30),
     ("controllers.md", "5 s for cancelled work", lifecycle.CANCEL_TIMEOUT, 5),
     ("controllers.md", "at most 5 s for events", broadcaster.FLUSH_WITHIN, 5),
-    ("controllers.md", "gives other tasks 5 s", RUNNING.TASKS_WITHIN, 5),
-    ("controllers.md", "`asyncio.to_thread` 10 s", RUNNING.THREADS_WITHIN, 10),
+    ("controllers.md", "gives other tasks 5 s", RUNNING.TASKS_GRACE, 5),
+    ("controllers.md", "`asyncio.to_thread` 10 s", RUNNING.THREADS_GRACE, 10),
     ("controllers.md", "waits for it, for 10 s", context.FRESH_TIMEOUT, 10),
     ("controllers.md", "After 3 minutes `/readyz` fails", own_writes.BEHIND_AFTER, 180),
     ("controllers.md", "for more than 60 s", health.NOT_CURRENT_AFTER, 60),

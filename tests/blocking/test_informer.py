@@ -12,10 +12,10 @@ import pytest
 
 from kubeloop.blocking import Client, SharedInformer
 from kubeloop.blocking.worker import Worker
-from kubeloop.cache import ChangeType, InformerStopped, NotYet
+from kubeloop.cache import ChangeType, InformerStopped, NotSynced
 from kubeloop.clients import PartialObjectMetadata
 from kubeloop.election import ElectionTimes, LeadershipLost
-from kubeloop.machinery import GroupVersionKind, ObjectKey
+from kubeloop.meta import GroupVersionKind, ObjectKey
 from kubeloop.runtime import LeaderElection
 from kubeloop.testing import APIServer
 from kubeloop.testing.server.faults import Match
@@ -46,11 +46,11 @@ def test_your_own_write_is_waited_for(client: Client) -> None:
         made = client.core_v1.pods().create(a_pod())
         version = made.metadata.resource_version or ""
 
-        found = mirror.get("web", namespace="default", at_least=version)
+        found = mirror.get("web", namespace="default", resource_version=version)
 
         assert found is not None
         assert found.metadata.uid == made.metadata.uid
-        with pytest.raises(NotYet):
+        with pytest.raises(NotSynced):
             mirror.wait_for_version(str(int(version) + 1000), timeout=0.01)
 
 
@@ -69,7 +69,7 @@ def test_a_handler_has_a_thread_of_its_own_and_may_make_calls(client: Client) ->
 
         assert told.get() == ("kubeloop labels", "web")
         assert registration.has_synced
-        assert registration.stats().told == 1
+        assert registration.stats().notified == 1
         registration.remove()
 
     assert "kubeloop labels" not in [thread.name for thread in threading.enumerate()]
@@ -80,7 +80,7 @@ def test_a_re_creation_in_a_watch_gap_is_a_delete_and_an_add(server: APIServer) 
     with Client(server.config) as client, client.informer(Pod) as mirror:
         pods = client.core_v1.pods()
         old = pods.create(a_pod())
-        mirror.get("web", namespace="default", at_least=old.metadata.resource_version or "")
+        mirror.get("web", namespace="default", resource_version=old.metadata.resource_version or "")
         mirror.add_handler(
             on_add=lambda pod: told.put(("add", pod.metadata.uid)),
             on_delete=lambda pod: told.put(("delete", pod.metadata.uid)),

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from kubeloop.clients import Client
+from kubeloop.clients import APIClient
 from kubeloop.config import ClusterConfig
 from kubeloop.testing import APIServer
 from kubeloop.wire.admissionregistration.v1 import (
@@ -58,7 +58,7 @@ def kube_config(kubeconfig_file: Path) -> ClusterConfig:
 
 
 @pytest.fixture(autouse=True)
-async def _remove_what_is_left(kube_server: Server, kube_client: Client) -> AsyncIterator[None]:
+async def _remove_what_is_left(kube_server: Server, kube_client: APIClient) -> AsyncIterator[None]:
     yield
     if isinstance(kube_server, APIServer):
         return  # it goes as a whole
@@ -71,5 +71,5 @@ async def _remove_what_is_left(kube_server: Server, kube_client: Client) -> Asyn
     await kube_client.core_v1.namespaces().delete("example-shop", missing_ok=True)
 
 
-def client_of(client: Client, kind: Any) -> Any:
+def client_of(client: APIClient, kind: Any) -> Any:
     return client.resource(kind)

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TypeAlias
 
-from kubeloop.clients import ALL, Client
+from kubeloop.clients import ALL_NAMESPACES, APIClient
 from kubeloop.kit import TaskOwner
 from kubeloop.testing import APIServer, ControlPlane
 from kubeloop.wire.apps.v1 import Deployment, DeploymentCondition
@@ -32,15 +32,15 @@ async def controllers(server: Server) -> AsyncIterator[None]:
         async with node(server):
             yield
         return
-    async with Client(server.config) as client, TaskOwner() as tasks:
+    async with APIClient(server.config) as client, TaskOwner() as tasks:
         tasks.spawn(_deployments(client), name="deployments")
         tasks.spawn(_jobs(client, server), name="jobs")
         tasks.spawn(_kubelets(client), name="kubelets")
         yield
 
 
-async def _deployments(client: Client) -> None:
-    deployments = client.apps_v1.deployments(ALL)
+async def _deployments(client: APIClient) -> None:
+    deployments = client.apps_v1.deployments(ALL_NAMESPACES)
     async for event in deployments.watch():
         deployment = event.object
         if event.type == "DELETED" or deployment.metadata.deletion_timestamp:
@@ -49,7 +49,7 @@ async def _deployments(client: Client) -> None:
             await _roll_out(client, deployment)
 
 
-async def _roll_out(client: Client, deployment: Deployment) -> None:
+async def _roll_out(client: APIClient, deployment: Deployment) -> None:
     status, replicas = deployment.status, deployment.spec.replicas
     status.observed_generation = deployment.metadata.generation
     status.replicas = status.updated_replicas = replicas
@@ -60,21 +60,21 @@ async def _roll_out(client: Client, deployment: Deployment) -> None:
     await at.status.patch(deployment.metadata.name, change, type="merge")
 
 
-async def _kubelets(client: Client) -> None:
-    async for event in client.core_v1.pods(ALL).watch():
+async def _kubelets(client: APIClient) -> None:
+    async for event in client.core_v1.pods(ALL_NAMESPACES).watch():
         found = event.object.metadata
         if event.type == "MODIFIED" and found.deletion_timestamp:
             pods = client.core_v1.pods(found.namespace)
             await pods.delete(found.name, grace_period=0, missing_ok=True)
 
 
-async def _jobs(client: Client, server: APIServer) -> None:
-    async for event in client.batch_v1.jobs(ALL).watch():
+async def _jobs(client: APIClient, server: APIServer) -> None:
+    async for event in client.batch_v1.jobs(ALL_NAMESPACES).watch():
         if event.type == "ADDED":
             await _complete(client, server, event.object)
 
 
-async def _complete(client: Client, server: APIServer, job: Job) -> None:
+async def _complete(client: APIClient, server: APIServer, job: Job) -> None:
     name, namespace = job.metadata.name, job.metadata.namespace
     pod = Pod(
         metadata=ObjectMeta(name=f"{name}-pod", labels={JOB_NAME: name}),

@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from aiohttp import web
+from tests.support.https import serve_app
 
-from kubeloop.clients import ALL, Client
+from kubeloop.clients import ALL_NAMESPACES, APIClient
+from kubeloop.errors import ApiError
 from kubeloop.kit import TaskOwner
-from kubeloop.machinery import ApiError
 from kubeloop.testing import ControlPlane
 from kubeloop.wire.core.v1 import Node, Pod
 from kubeloop.wire.meta.v1 import ObjectMeta
-from tests.https import serving_app
 
 
 @asynccontextmanager
@@ -30,7 +30,11 @@ async def node(plane: ControlPlane) -> AsyncIterator[None]:
     """Pods run, and end when they are deleted, while the block runs."""
     logs: dict[str, str] = {}  # by namespace/name
     name = f"node-{uuid.uuid4().hex[:8]}"
-    async with Client(plane.config) as client, _kubelet(plane, logs) as port, TaskOwner() as tasks:
+    async with (
+        APIClient(plane.config) as client,
+        _kubelet(plane, logs) as port,
+        TaskOwner() as tasks,
+    ):
         await _register(client, name, port)
         tasks.spawn(_follow(client, name, logs), name=name)
         yield
@@ -51,7 +55,7 @@ async def _kubelet(plane: ControlPlane, logs: dict[str, str]) -> AsyncIterator[i
 
     app = web.Application()
     app.router.add_get("/containerLogs/{namespace}/{pod}/{container}", log)
-    async with serving_app(app, _tls(plane)) as port:
+    async with serve_app(app, _tls(plane)) as port:
         yield port
 
 
@@ -62,7 +66,7 @@ def _tls(plane: ControlPlane) -> ssl.SSLContext:
     return context
 
 
-async def _register(client: Client, name: str, port: int) -> None:
+async def _register(client: APIClient, name: str, port: int) -> None:
     nodes = client.core_v1.nodes()
     await nodes.create(Node(metadata=ObjectMeta(name=name)))
     status = {
@@ -73,8 +77,8 @@ async def _register(client: Client, name: str, port: int) -> None:
     await nodes.status.patch(name, {"status": status}, type="merge")
 
 
-async def _follow(client: Client, name: str, logs: dict[str, str]) -> None:
-    async for event in client.core_v1.pods(ALL).watch():
+async def _follow(client: APIClient, name: str, logs: dict[str, str]) -> None:
+    async for event in client.core_v1.pods(ALL_NAMESPACES).watch():
         if event.type == "DELETED":
             continue
         try:
@@ -83,7 +87,7 @@ async def _follow(client: Client, name: str, logs: dict[str, str]) -> None:
             continue  # it has changed meanwhile, and that comes as well
 
 
-async def _bring_on(client: Client, pod: Pod, node_name: str, logs: dict[str, str]) -> None:
+async def _bring_on(client: APIClient, pod: Pod, node_name: str, logs: dict[str, str]) -> None:
     """The next step in the life of a pod."""
     found = pod.metadata
     pods = client.core_v1.pods(found.namespace)

@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from kubeloop.clients import Client
+from kubeloop.clients import APIClient
+from kubeloop.errors import Forbidden
 from kubeloop.kit import running
-from kubeloop.machinery import Forbidden, GroupVersionKind, controller_of
+from kubeloop.meta import GroupVersionKind, controller_of
 from kubeloop.runtime import Manager, WebhookServer
 from kubeloop.testing.server.access.certs import Authority
 from kubeloop.wire.apps.v1 import Deployment
@@ -76,7 +77,7 @@ def a_pod(name: str, **labels: str) -> Pod:
 
 
 async def test_the_workqueue_turns_pods_into_keys_and_gives_up_in_the_end(
-    kube_client: Client, kube_namespace: str, output: Output
+    kube_client: APIClient, kube_namespace: str, output: Output
 ) -> None:
     web, plain = f"{kube_namespace}/web", f"{kube_namespace}/plain"
     pods = kube_client.core_v1.pods()
@@ -90,7 +91,7 @@ async def test_the_workqueue_turns_pods_into_keys_and_gives_up_in_the_end(
 
 
 async def test_the_sample_controller_makes_a_deployment_and_follows_it(
-    kube_server: Server, kube_client: Client
+    kube_server: Server, kube_client: APIClient
 ) -> None:
     example = names_in("sample_controller")
     manager: Manager = example["manager"]
@@ -118,7 +119,7 @@ async def test_the_sample_controller_makes_a_deployment_and_follows_it(
     assert "created one-nginx" in {event.message for event in events}
 
 
-async def test_a_foo_that_cannot_be_is_left_alone(kube_client: Client) -> None:
+async def test_a_foo_that_cannot_be_is_left_alone(kube_client: APIClient) -> None:
     example = names_in("sample_controller")
     manager: Manager = example["manager"]
 
@@ -149,7 +150,7 @@ async def test_of_two_candidates_the_second_takes_over(
 
 
 async def test_the_dynamic_controller_labels_any_kind(
-    kube_client: Client, kube_namespace: str, output: Output
+    kube_client: APIClient, kube_namespace: str, output: Output
 ) -> None:
     manager: Manager = names_in("dynamic_controller")["labelling"](
         GroupVersionKind("", "v1", "ConfigMap")
@@ -164,7 +165,7 @@ async def test_the_dynamic_controller_labels_any_kind(
 
 
 async def test_the_webhook_changes_and_refuses_deployments(
-    kube_client: Client, tmp_path: Path
+    kube_client: APIClient, tmp_path: Path
 ) -> None:
     authority = Authority()
     authority.server().write(tmp_path)

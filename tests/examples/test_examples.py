@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from kubeloop.clients import Client
+from kubeloop.clients import APIClient
 from kubeloop.testing import APIServer, Match
 from kubeloop.wire.apiextensions.v1 import CustomResourceDefinition
 from kubeloop.wire.core.v1 import Container, Node, Pod, PodSpec
@@ -60,7 +60,7 @@ def a_pod(name: str, *, node: str = "", app: str = "") -> Pod:
 
 @pytest.mark.parametrize("style", ["", "blocking_"])
 async def test_a_deployment_is_made_scaled_rolled_out_restarted_and_deleted(
-    program: Program, kube_server: Server, kube_client: Client, style: str
+    program: Program, kube_server: Server, kube_client: APIClient, style: str
 ) -> None:
     async with controllers(kube_server):
         lines = await program(f"{style}deployment")
@@ -95,7 +95,7 @@ async def test_a_configmap_is_made_and_edited(program: Program, style: str) -> N
     assert await program(f"{style}configmap") == ["color=blue", "shape=round"]
 
 
-async def test_a_kind_of_ones_own_is_a_class(program: Program, kube_client: Client) -> None:
+async def test_a_kind_of_ones_own_is_a_class(program: Program, kube_client: APIClient) -> None:
     domains = ["shop.example.com", "www.shop.example.com"]
 
     assert await program("custom_resource") == [f"shop nginx:1.29 {domains} ready"]
@@ -106,7 +106,9 @@ async def test_a_kind_without_a_class_is_dicts(program: Program) -> None:
     assert await program("dynamic") == ["nightly 0 3 * * * keep 7"]
 
 
-async def test_a_file_of_many_documents_is_applied(program: Program, kube_client: Client) -> None:
+async def test_a_file_of_many_documents_is_applied(
+    program: Program, kube_client: APIClient
+) -> None:
     lines = await program("apply_file")
 
     assert [line.split() for line in lines] == [
@@ -129,7 +131,7 @@ async def test_files_that_are_named_are_applied(
 
 
 async def test_a_table_has_the_columns_of_wide_output(
-    program: Program, kube_client: Client, kube_namespace: str
+    program: Program, kube_client: APIClient, kube_namespace: str
 ) -> None:
     await kube_client.core_v1.pods().create(a_pod("web", node="node-1"))
 
@@ -149,7 +151,7 @@ async def test_a_table_is_there_for_any_kind(program: Program) -> None:
 
 
 async def test_a_node_is_cordoned_and_opened_again(
-    program: Program, kube_client: Client, kube_namespace: str
+    program: Program, kube_client: APIClient, kube_namespace: str
 ) -> None:
     node, pod = f"node-of-{kube_namespace}", f"{kube_namespace}/web"
     await kube_client.core_v1.nodes().create(Node(metadata=ObjectMeta(name=node)))
@@ -160,7 +162,7 @@ async def test_a_node_is_cordoned_and_opened_again(
 
 
 async def test_a_node_that_is_not_there_is_named_with_those_that_are(
-    program: Program, kube_client: Client
+    program: Program, kube_client: APIClient
 ) -> None:
     await kube_client.core_v1.nodes().create(Node(metadata=ObjectMeta(name="node-1")))
 
@@ -203,7 +205,7 @@ async def lines_of(
 @pytest.mark.timeout(60)  # a whole interpreter has to start
 @pytest.mark.parametrize("style", ["", "blocking_"])
 async def test_pods_are_watched_until_ctrl_c(
-    kube_client: Client, kube_namespace: str, kubeconfig_file: Path, style: str
+    kube_client: APIClient, kube_namespace: str, kubeconfig_file: Path, style: str
 ) -> None:
     pods = kube_client.core_v1.pods()
     await pods.create(a_pod("web", app=kube_namespace))
@@ -223,7 +225,7 @@ async def test_pods_are_watched_until_ctrl_c(
 @pytest.mark.timeout(60)  # a whole interpreter has to start
 @pytest.mark.parametrize("style", ["", "blocking_"])
 async def test_a_watch_whose_version_has_expired_begins_again(
-    kube_client: Client, kube_server: Server, kubeconfig_file: Path, style: str
+    kube_client: APIClient, kube_server: Server, kubeconfig_file: Path, style: str
 ) -> None:
     if not isinstance(kube_server, APIServer):
         pytest.skip("only the embedded server forgets on demand")
@@ -243,7 +245,7 @@ async def test_a_watch_whose_version_has_expired_begins_again(
 
 @pytest.mark.timeout(60)  # a whole interpreter has to start
 async def test_a_script_without_asyncio_counts_the_pods_of_nodes(
-    kube_client: Client, kube_namespace: str, kubeconfig_file: Path
+    kube_client: APIClient, kube_namespace: str, kubeconfig_file: Path
 ) -> None:
     node = f"node-of-{kube_namespace}"
     pods = kube_client.core_v1.pods()

@@ -11,13 +11,13 @@ import pytest
 
 from kubeloop.cache import InformerState, InformerStats, OutageStats, ReflectorState
 from kubeloop.election import ElectorStats, Leading, LockStats, Standby
+from kubeloop.errors import InvalidArgument
 from kubeloop.inspector.collect import collect, numbers, quantile
 from kubeloop.inspector.health import Health, of_controller, of_informer
 from kubeloop.inspector.journal import LINES, Journal, Line, line_of_event, news
 from kubeloop.inspector.model import About, Snapshot
 from kubeloop.inspector.parts import Reading, checked, read
 from kubeloop.inspector.timeline import SPAN, Timeline, total
-from kubeloop.machinery import InvalidValue
 from kubeloop.runtime import Client, ControllerStats, ManagerState, ManagerStats
 from kubeloop.wire.core.v1 import ConfigMap, Event, ObjectReference
 from kubeloop.workqueue import PriorityQueue, QueueStats, WorkQueue
@@ -56,7 +56,7 @@ def changed(said: InformerStats, **reflector: Any) -> InformerStats:
 # --- how parts are
 
 
-async def test_a_controller_whose_keys_wait_for_a_cache_is_troubled_and_shows_them() -> None:
+async def test_a_controller_with_parked_keys_is_degraded_and_shows_them() -> None:
     waits = a_controller(waiting_for_cache=("default/shop",), longest_cache_wait=12.0)
 
     (page,) = shown(Reading(controllers={"website": waits})).controllers
@@ -87,7 +87,7 @@ async def test_a_mirror_that_does_not_hear_of_changes_is_broken(
 
 
 @pytest.mark.parametrize(("failures", "health"), [(1, Health.TROUBLED), (2, Health.BROKEN)])
-async def test_an_informer_that_fails_again_is_broken_also_while_it_tries(
+async def test_an_informer_with_two_failures_is_failing_also_during_the_next_attempt(
     said: InformerStats, failures: int, health: Health
 ) -> None:
     outage = OutageStats(failures=failures, seconds=70, unanswered=70, error="refused", code=0)
@@ -305,7 +305,7 @@ def test_a_part_that_cannot_answer_is_named_and_the_others_are_shown() -> None:
 
 @pytest.mark.parametrize("parts", [(), (object(),), (WorkQueue[str](), None)])
 def test_what_cannot_be_inspected_is_refused_in_one_line(parts: tuple[object, ...]) -> None:
-    with pytest.raises(InvalidValue, match=r"^inspector: .*\(give it .*\)$"):
+    with pytest.raises(InvalidArgument, match=r"^inspector: .*\(give it .*\)$"):
         checked(parts)
 
 

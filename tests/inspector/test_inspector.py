@@ -14,14 +14,15 @@ import msgspec
 import pytest
 
 from kubeloop.cache import SharedInformerFactory
+from kubeloop.errors import ConfigError, InvalidArgument
 from kubeloop.inspector import EVERY, Inspector, running_inspectors
 from kubeloop.kit import ManualClock, cancel_and_wait, running
-from kubeloop.machinery import ConfigError, InvalidValue, ObjectKey
+from kubeloop.meta import ObjectKey
 from kubeloop.runtime import Client, Context, Manager, Result
 from kubeloop.testing import APIServer, Match
 from kubeloop.wire.core.v1 import ConfigMap, Secret
 from kubeloop.workqueue import WorkQueue
-from tests.runtime.conftest import HastyClock
+from tests.runtime.conftest import FastClock
 
 from .shop import PASSWORD, a_config, a_secret, asking, json_of, reached, snapshots, text_of, until
 
@@ -134,7 +135,7 @@ async def test_it_lives_once() -> None:
     async with inspector:
         pass
 
-    with pytest.raises(InvalidValue, match="lives once"):
+    with pytest.raises(InvalidArgument, match="lives once"):
         await inspector.__aenter__()
 
 
@@ -155,7 +156,7 @@ async def test_cancelled_it_ends(client: Client) -> None:
     assert running_inspectors() == []
 
 
-async def test_where_others_can_look_a_token_is_made_and_kept_out_of_logs(
+async def test_beyond_loopback_a_token_is_created_and_never_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -197,17 +198,17 @@ async def test_an_object_is_shown_with_its_changes(client: Client) -> None:
     assert [change["type"] for change in gone["changes"]] == ["Deleted", "Updated"]
 
 
-@pytest.mark.parametrize("keeping", ["bytes", "objects"])
+@pytest.mark.parametrize("store_as", ["bytes", "objects"])
 @pytest.mark.parametrize("form", ["Secret", "metadata", "dict"])
 async def test_the_values_of_a_secret_never_leave_the_process(
-    client: Client, form: str, keeping: Any
+    client: Client, form: str, store_as: Any
 ) -> None:
     await client.apply(a_secret("old-secret"))
     if form == "metadata":
-        informer: Any = client.informer(Secret, metadata_only=True, keeping=keeping)
+        informer: Any = client.informer(Secret, metadata_only=True, store_as=store_as)
     else:
         informer = client.informer(
-            Secret, model=dict if form == "dict" else Secret, keeping=keeping
+            Secret, model=dict if form == "dict" else Secret, store_as=store_as
         )
     async with informer, Inspector(informer) as inspector:
         changed = await client.apply(a_secret())
@@ -251,7 +252,7 @@ async def test_what_is_not_there_is_said_in_one_line(
 
 
 async def test_a_broken_watch_is_seen_and_its_healing_too(server: APIServer) -> None:
-    hasty = HastyClock()
+    hasty = FastClock()
     async with (
         Client(server.config, clock=hasty) as client,
         client.informer(ConfigMap, namespace="default") as configs,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from kubeloop.errors import InvalidArgument
 from kubeloop.inspector.search import PAGE, Caches, Query, search
-from kubeloop.machinery import InvalidValue
 from kubeloop.runtime import Client
 from kubeloop.wire.core.v1 import ConfigMap, Namespace, Secret
 from kubeloop.wire.meta.v1 import ObjectMeta
@@ -83,5 +83,5 @@ async def test_a_selector_that_does_not_parse_is_an_error_and_never_everything(
     furnished: Client,
 ) -> None:
     async with furnished.informer(ConfigMap, namespace="shop") as configs:
-        with pytest.raises(InvalidValue):
+        with pytest.raises(InvalidArgument):
             search({"configmaps": configs}, Query(labels="app in"))

@@ -9,11 +9,12 @@ from collections.abc import AsyncIterator
 import aiohttp
 import pytest
 
+from kubeloop.errors import ConfigError, InvalidArgument
 from kubeloop.inspector.guard import HEADERS, Guard
 from kubeloop.inspector.search import Query
 from kubeloop.inspector.server import MOST_VIEWERS, PATIENCE, Server
 from kubeloop.kit import ManualClock
-from kubeloop.machinery import ConfigError, InvalidValue, ObjectKey
+from kubeloop.meta import ObjectKey
 
 from .shop import asking, until
 
@@ -31,7 +32,7 @@ class StandIn:
 
     async def search(self, query: Query) -> bytes:
         if query.labels:
-            raise InvalidValue("selector: no")
+            raise InvalidArgument("selector: no")
         return f'{{"after":{query.after}}}'.encode()
 
     async def object(self, cache: str, key: ObjectKey) -> bytes | None:
@@ -70,7 +71,7 @@ async def url(server: Server) -> AsyncIterator[str]:
         ("/object?cache=pods&namespace=shop&name=web", "application/json"),
     ],
 )
-async def test_every_answer_keeps_strangers_out(url: str, path: str, kind: str) -> None:
+async def test_every_response_has_the_security_headers(url: str, path: str, kind: str) -> None:
     async with asking(url) as session, session.get(path) as answer:
         assert (answer.status, answer.content_type) == (200, kind)
         assert {name: answer.headers[name] for name in HEADERS} == HEADERS
@@ -78,7 +79,7 @@ async def test_every_answer_keeps_strangers_out(url: str, path: str, kind: str) 
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"])
-async def test_nothing_but_get_is_answered(url: str, method: str) -> None:
+async def test_only_get_is_allowed(url: str, method: str) -> None:
     async with asking(url) as session, session.request(method, "/search") as answer:
         assert answer.status == 405
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
@@ -94,7 +95,7 @@ async def test_what_cannot_be_answered_is_refused(url: str, path: str, status: i
         assert answer.status == status
 
 
-async def test_a_name_that_was_rebound_is_refused(url: str) -> None:
+async def test_a_rebound_name_is_denied(url: str) -> None:
     async with (
         asking(url) as session,
         session.get("/search", headers={"Host": "evil.example.com"}) as answer,

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from kubeloop.crd import crd_of
 from kubeloop.kit import SystemClock
-from kubeloop.machinery import crd_of
 from kubeloop.runtime import Client, Manager
 from kubeloop.testing import APIServer
 
@@ -17,7 +17,7 @@ from .harness import ControllerHarness
 from .websites import Website
 
 
-class HastyClock:
+class FastClock:
     """The system clock, with sleeps cut to 2 ms."""
 
     def __init__(self) -> None:
@@ -51,7 +51,7 @@ async def client(server: APIServer) -> AsyncIterator[Client]:
 @pytest.fixture
 async def hasty(server: APIServer) -> AsyncIterator[Client]:
     """A client whose retries do not wait."""
-    async with Client(server.config, clock=HastyClock()) as connected:
+    async with Client(server.config, clock=FastClock()) as connected:
         yield connected
 
 

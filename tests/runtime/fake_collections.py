@@ -10,8 +10,9 @@ from typing import Any
 import msgspec
 
 from kubeloop.cache import RawPage, Scope, SharedInformer, Watchable
+from kubeloop.errors import Expired
 from kubeloop.kit import Clock
-from kubeloop.machinery import Expired, ObjectKey
+from kubeloop.meta import ObjectKey
 from kubeloop.runtime.kinds import canonical_kind
 from kubeloop.wire import Raw, RawEvent, Resource, resource_of
 from kubeloop.wire.meta.v1 import Status
@@ -83,7 +84,9 @@ class FakeCollection:
         self._undelivered.clear()
         self._events.put_nowait(Expired("WATCH", Status(code=410, reason="Expired")))
 
-    async def list(self, *, version: str, version_match: str, limit: int, page: str) -> RawPage:
+    async def list(
+        self, *, resource_version: str, resource_version_match: str, limit: int, page: str
+    ) -> RawPage:
         while not self._events.empty():  # the list contains them
             self._events.get_nowait()
         self._undelivered.clear()
@@ -92,7 +95,7 @@ class FakeCollection:
         return RawPage(items, str(self.version))
 
     async def watch(
-        self, *, since: str, bookmarks: bool, timeout_seconds: int, initial_events: bool
+        self, *, resource_version: str, bookmarks: bool, timeout_seconds: int, initial_events: bool
     ) -> AsyncIterator[RawEvent]:
         while True:
             event = await self._events.get()

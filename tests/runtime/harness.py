@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from kubeloop.events import FakeRecorder
 from kubeloop.kit import ManualClock, TaskOwner
-from kubeloop.machinery import ObjectKey
+from kubeloop.meta import ObjectKey
 from kubeloop.runtime import Client, Context, Reconcile, Result
 from kubeloop.runtime.caches import CacheDeclarations, Caches
 from kubeloop.runtime.context import Environment

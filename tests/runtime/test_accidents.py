@@ -11,8 +11,10 @@ import prometheus_client
 import pytest
 
 from kubeloop.config import ClusterConfig
+from kubeloop.crd import crd_of
+from kubeloop.errors import ConfigError, InvalidArgument
 from kubeloop.kit import running
-from kubeloop.machinery import ConfigError, GroupVersionKind, InvalidValue, ObjectKey, crd_of
+from kubeloop.meta import GroupVersionKind, ObjectKey
 from kubeloop.runtime import Client, Context, Manager, RunnableEnded
 from kubeloop.testing import APIServer
 from kubeloop.wire import Model, Resource
@@ -20,7 +22,7 @@ from kubeloop.wire.apiextensions.v1 import CustomResourceDefinition
 from kubeloop.wire.core.v1 import ConfigMap, Event
 from kubeloop.wire.meta.v1 import ObjectMeta
 
-from .conftest import HastyClock
+from .conftest import FastClock
 from .websites import SHOP, Website, WebsiteStatus, a_config, a_site, own_tasks, until
 
 Managed = Callable[..., Manager]
@@ -97,7 +99,7 @@ async def test_waiting_for_a_manager_that_ends_raises(managed: Managed) -> None:
 async def test_a_kind_that_is_removed_and_served_again_is_reconciled_again(
     server: APIServer, with_sites: Client
 ) -> None:
-    manager = Manager(server.config, clock=HastyClock(), signals=False, logs=False)
+    manager = Manager(server.config, clock=FastClock(), signals=False, logs=False)
     seen: list[bool] = []
 
     @manager.controller(Website)
@@ -156,7 +158,7 @@ async def test_an_event_that_is_recorded_while_the_server_is_away_is_written_in_
     server: APIServer, client: Client, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO", logger="kubeloop.events")
-    manager = Manager(server.config, clock=HastyClock(), signals=False, logs=False)
+    manager = Manager(server.config, clock=FastClock(), signals=False, logs=False)
     is_away = asyncio.Event()
 
     @manager.controller(ConfigMap)
@@ -180,7 +182,7 @@ async def test_an_event_that_is_recorded_while_the_server_is_away_is_written_in_
 
 @pytest.mark.parametrize("grace", [-1, float("nan"), "long", None])
 def test_an_invalid_grace_period_is_rejected(managed: Managed, grace: Any) -> None:
-    with pytest.raises(InvalidValue, match="give seconds"):
+    with pytest.raises(InvalidArgument, match="give seconds"):
         managed(grace=grace)
 
 
@@ -188,9 +190,9 @@ def test_an_invalid_grace_period_is_rejected(managed: Managed, grace: Any) -> No
 def test_something_that_is_not_a_kind_is_rejected_at_once(managed: Managed, kind: Any) -> None:
     manager = managed()
 
-    with pytest.raises(InvalidValue, match="not a kind of the API"):
+    with pytest.raises(InvalidArgument, match="not a kind of the API"):
         manager.controller(kind)
-    with pytest.raises(InvalidValue, match="not a kind of the API"):
+    with pytest.raises(InvalidArgument, match="not a kind of the API"):
         manager.cache(kind)
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from kubeloop.machinery import InvalidValue, apply_json_patch
+from kubeloop.errors import InvalidArgument
+from kubeloop.patches import apply_json_patch
 from kubeloop.runtime import AdmissionRequest, Denied
 from kubeloop.runtime.admission import (
     ReviewRequest,
@@ -84,7 +85,7 @@ def test_of_a_delete_the_object_is_the_one_that_is_to_go() -> None:
     ],
 )
 def test_an_invalid_review_is_rejected_with_a_reason(body: bytes, complaint: str) -> None:
-    with pytest.raises(InvalidValue, match=complaint):
+    with pytest.raises(InvalidArgument, match=complaint):
         read_review(body)
 
 
@@ -142,7 +143,7 @@ def test_a_change_of_what_the_class_has_by_default_fits_an_object_that_has_it_no
 
 
 def test_a_mutation_returns_the_object() -> None:
-    with pytest.raises(InvalidValue, match="mutate returned 5"):
+    with pytest.raises(InvalidArgument, match="mutate returned 5"):
         patch_between(SITE, 5, Website)
 
 
@@ -250,7 +251,7 @@ def test_an_object_without_a_conversion_fails_the_review(conversions: Conversion
     "body", [b"{", b"{}", asked().replace(b"ConversionReview", b"AdmissionReview")]
 )
 def test_an_invalid_conversion_review_is_rejected(conversions: Conversions, body: bytes) -> None:
-    with pytest.raises(InvalidValue, match="conversion review"):
+    with pytest.raises(InvalidArgument, match="conversion review"):
         conversions.respond(body)
 
 
@@ -283,7 +284,7 @@ def test_two_kinds_are_not_converted() -> None:
     class Other(Resource, group="example.com", version="v1", plural="others"):
         """Another kind."""
 
-    with pytest.raises(InvalidValue, match="not two versions of one kind"):
+    with pytest.raises(InvalidArgument, match="not two versions of one kind"):
         Conversions().add(Website, Other, lambda site: site)
 
 

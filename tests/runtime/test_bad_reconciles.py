@@ -10,12 +10,13 @@ from typing import Any, cast
 
 import pytest
 
-from kubeloop.machinery import GroupVersionResource, InvalidValue, ObjectKey, api_error, failure
+from kubeloop.errors import InvalidArgument, api_error, failure
+from kubeloop.meta import GroupVersionResource, ObjectKey
 from kubeloop.runtime import (
     Context,
     Result,
     TerminalError,
-    Watch,
+    WatchSource,
 )
 from kubeloop.runtime.specs import ControllerSpec
 from kubeloop.wire.apps.v1 import Deployment
@@ -58,7 +59,7 @@ async def test_an_invalid_result_is_logged_with_the_key(
 
 @pytest.mark.parametrize("after", [-1, float("nan"), float("inf"), "5", True], ids=repr)
 def test_an_invalid_delay_is_rejected(after: Any) -> None:
-    with pytest.raises(InvalidValue, match="give seconds"):
+    with pytest.raises(InvalidArgument, match="give seconds"):
         Result(requeue_after=after)
 
 
@@ -301,7 +302,7 @@ def conflict() -> Exception:
     ("error", "level"),
     [
         (conflict(), logging.INFO),
-        (InvalidValue("no"), logging.WARNING),
+        (InvalidArgument("no"), logging.WARNING),
         (KeyError("x"), logging.ERROR),
     ],
     ids=["conflict", "of the API", "a fault"],
@@ -332,16 +333,16 @@ async def test_failures_are_logged_at_the_level_that_fits(
         ({"resync": float("nan")}, "resync nan"),
         ({"reconcile": None}, "None is not a function"),
         ({"name": ""}, "the name is empty"),
-        ({"watches": (Watch(ConfigMap),)}, "a watch without `to`"),
+        ({"watches": (WatchSource(ConfigMap),)}, "a watch without `to`"),
         (
-            {"kind": GroupVersionResource("a.b", "v1", "cs"), "owns": (Watch(Deployment),)},
+            {"kind": GroupVersionResource("a.b", "v1", "cs"), "owns": (WatchSource(Deployment),)},
             "`owns` needs a kind",
         ),
     ],
     ids=repr,
 )
 def test_an_invalid_controller_is_rejected_at_once(spec: dict[str, Any], complaint: str) -> None:
-    with pytest.raises(InvalidValue, match=complaint):
+    with pytest.raises(InvalidArgument, match=complaint):
         ControllerSpec(**{"name": "c", "kind": Website, "reconcile": returns(), **spec})
 
 

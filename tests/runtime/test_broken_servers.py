@@ -20,8 +20,8 @@ import pytest
 
 from kubeloop.cache import ReflectorState, SharedInformer, SharedInformerFactory
 from kubeloop.config import ClusterConfig
+from kubeloop.errors import DecodeError
 from kubeloop.kit import Clock, ManualClock, Timeout, running
-from kubeloop.machinery import DecodeError
 from kubeloop.rest import RESTClient
 from kubeloop.runtime import Client, Manager
 from kubeloop.wire.core.v1 import ConfigMap, Pod
@@ -309,10 +309,10 @@ async def test_the_report_of_a_manager_names_informers_that_fail() -> None:
         manager.cache(Pod)
         async with running(manager):
             await eventually(lambda: manager.stats().informers != ())
-            await eventually(lambda: manager.report().lines[0].failures > 1)
+            await eventually(lambda: manager.report().rows[0].failures > 1)
             report = manager.report()
 
-    line = report.lines[0]
+    line = report.rows[0]
     assert line.failing_for is not None
     assert "403" in line.last_error
     assert "warning: pods: has failed for" in str(report)

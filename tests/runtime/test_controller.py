@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubeloop.kit import ManualClock
-from kubeloop.machinery import ObjectKey
+from kubeloop.meta import ObjectKey
 from kubeloop.runtime import (
     Context,
     NotCached,
     Result,
-    Watch,
+    WatchSource,
     generation_changed,
 )
 from kubeloop.runtime.caches import Caches
@@ -172,7 +172,7 @@ async def test_what_is_done_does_not_come_again(harness: ControllerHarness, answ
 async def test_changes_of_an_owned_object_are_the_owners(harness: ControllerHarness) -> None:
     owned = harness.informer_client.source(Deployment)
     reference = {"apiVersion": "example.com/v1", "kind": "Website", "name": "shop", "uid": "1"}
-    async with harness.running(owns=(Watch(Deployment),)):
+    async with harness.running(owns=(WatchSource(Deployment),)):
         owned.put(
             deployment_for(a_site("shop")), ownerReferences=[{**reference, "controller": True}]
         )
@@ -200,7 +200,7 @@ async def test_changes_of_another_kind_are_mapped_to_keys(
         return sites_of(config)
 
     to = sites_of if style == "plain" else later
-    async with harness.running(watches=(Watch(ConfigMap, to),)):
+    async with harness.running(watches=(WatchSource(ConfigMap, to),)):
         configs.put(a_config("settings", site="one"))
         await harness.clock.settle()
         configs.put(a_config("settings", site="two"))
@@ -215,7 +215,9 @@ async def test_a_mapping_that_fails_is_logged_with_the_key_and_later_changes_are
     configs = harness.informer_client.source(ConfigMap)
 
     async with harness.running(
-        watches=(Watch(ConfigMap, lambda config: [ObjectKey("default", config.data["site"])]),)
+        watches=(
+            WatchSource(ConfigMap, lambda config: [ObjectKey("default", config.data["site"])]),
+        )
     ):
         configs.put(a_config("wrong"))
         configs.put(a_config("right", site="shop"))
@@ -230,7 +232,9 @@ async def test_a_mapping_to_something_that_is_not_a_key_is_logged(
 ) -> None:
     configs = harness.informer_client.source(ConfigMap)
 
-    async with harness.running(watches=(Watch(ConfigMap, lambda config: cast("Any", ["shop"])),)):
+    async with harness.running(
+        watches=(WatchSource(ConfigMap, lambda config: cast("Any", ["shop"])),)
+    ):
         configs.put(a_config("settings"))
         await harness.clock.settle()
 
@@ -281,7 +285,7 @@ async def test_nothing_is_reconciled_before_the_caches_have_synced(
     never = asyncio.Event()
     harness.informer_client.source(Deployment).list = cast("Any", lambda **_: never.wait())  # type: ignore[method-assign] # a server that does not answer
 
-    async with harness.running(owns=(Watch(Deployment),)):
+    async with harness.running(owns=(WatchSource(Deployment),)):
         await harness.clock.advance(31)
 
         assert harness.names() == []

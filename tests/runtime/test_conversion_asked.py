@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from kubeloop.crd import crd_of
+from kubeloop.errors import ApiError
 from kubeloop.kit import running
-from kubeloop.machinery import ApiError, ObjectKey, crd_of
+from kubeloop.meta import ObjectKey
 from kubeloop.runtime import Client, Context, Manager, WebhookServer
 from kubeloop.testing import APIServer
 from kubeloop.testing.server.access.certs import Authority

@@ -12,7 +12,7 @@ import aiohttp
 import pytest
 
 from kubeloop.kit import ManualClock, SystemClock, running
-from kubeloop.machinery import ObjectKey
+from kubeloop.meta import ObjectKey
 from kubeloop.runtime import (
     AdmissionRequest,
     Client,

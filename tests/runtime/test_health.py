@@ -6,14 +6,14 @@ import asyncio
 from typing import Any
 
 import pytest
+from tests.support.model_server import refusal
 
 from kubeloop.cache import SharedInformer
+from kubeloop.errors import InvalidArgument, TransportError
 from kubeloop.kit import ManualClock, running
-from kubeloop.machinery import InvalidValue, TransportError
 from kubeloop.runtime import HealthReport, Unhealthy
 from kubeloop.runtime.endpoints import Address, parse_address
 from kubeloop.runtime.health import HealthChecks, LivenessMonitor, current_check, synced_check
-from tests.cache.model_server import refusal
 
 from .fake_collections import FakeCollection
 from .websites import Website
@@ -88,7 +88,7 @@ def test_the_name_of_a_check_is_unique(clock: ManualClock) -> None:
     checks = HealthChecks("ready", clock=clock)
     checks.add("disk", fine)
 
-    with pytest.raises(InvalidValue, match="ready check 'disk': the name is in use"):
+    with pytest.raises(InvalidArgument, match="ready check 'disk': the name is in use"):
         checks.add("disk", fine)
 
 

@@ -13,20 +13,16 @@ import pytest
 
 from kubeloop.cache import Change, SharedInformer, SharedInformerFactory
 from kubeloop.clients import PartialObjectMetadata
+from kubeloop.crd import crd_of
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import ManualClock
-from kubeloop.machinery import (
-    GroupVersionKind,
-    GroupVersionResource,
-    InvalidValue,
-    ObjectKey,
-    crd_of,
-)
+from kubeloop.meta import GroupVersionKind, GroupVersionResource, ObjectKey
 from kubeloop.runtime import Client
 from kubeloop.testing import APIServer
 from kubeloop.wire.core.v1 import ConfigMap, Namespace, Pod
 from kubeloop.wire.meta.v1 import ObjectMeta
 
-from .conftest import HastyClock
+from .conftest import FastClock
 from .websites import Website, a_config, a_pod, a_site, own_tasks, until
 
 SITES = GroupVersionKind("example.com", "v1", "Website")
@@ -62,7 +58,7 @@ async def test_an_informer_follows_what_changes(client: Client) -> None:
         made = await pods.create(a_pod("web", node="node-7", app="web"))
 
         found = await informer.get(
-            ObjectKey("default", "web"), at_least=made.metadata.resource_version
+            ObjectKey("default", "web"), resource_version=made.metadata.resource_version
         )
 
         assert found is not None
@@ -106,11 +102,11 @@ async def test_metadata_only_requests_metadata(client: Client, server: APIServer
 
     assert isinstance(found, PartialObjectMetadata)
     assert found.metadata.name == "web"
-    assert pods.stats().keeper.taken == 1
+    assert pods.stats().codec.encoded == 1
 
 
 def test_metadata_only_has_no_model(client: Client) -> None:
-    with pytest.raises(InvalidValue, match="give one of them"):
+    with pytest.raises(InvalidArgument, match="give one of them"):
         client.informer(Pod, metadata_only=True, model=PlacedPod)  # type: ignore[call-overload] # on purpose
 
 
@@ -223,7 +219,7 @@ async def test_a_version_that_expired_costs_one_list_and_no_change(
 async def test_a_rotation_loses_no_event(tmp_path: Path, what: str) -> None:
     """X-3: a watch that is open meanwhile, or interrupted by it, misses nothing."""
     async with APIServer(rbac=True) as server:
-        token, ca, clock = tmp_path / "token", tmp_path / "ca.crt", HastyClock()
+        token, ca, clock = tmp_path / "token", tmp_path / "ca.crt", FastClock()
 
         def write() -> None:
             token.write_text(server.config.token)

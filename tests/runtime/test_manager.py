@@ -12,24 +12,18 @@ import aiohttp
 import pytest
 
 from kubeloop import clients
+from kubeloop.crd import crd_of
 from kubeloop.election import ElectionTimes, LeadershipLost
+from kubeloop.errors import ConfigError, Invalid, InvalidArgument
 from kubeloop.kit import running
-from kubeloop.machinery import (
-    ConfigError,
-    GroupVersionKind,
-    Invalid,
-    InvalidValue,
-    ObjectKey,
-    controller_of,
-    crd_of,
-)
+from kubeloop.meta import GroupVersionKind, ObjectKey, controller_of
 from kubeloop.runtime import (
     Client,
     Context,
     LeaderElection,
     Manager,
     Result,
-    Watch,
+    WatchSource,
 )
 from kubeloop.testing import APIServer
 from kubeloop.wire import Resource
@@ -38,7 +32,7 @@ from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.coordination.v1 import Lease
 from kubeloop.wire.core.v1 import ConfigMap, Event
 
-from .conftest import HastyClock
+from .conftest import FastClock
 from .websites import (
     SHOP,
     Website,
@@ -136,7 +130,7 @@ async def test_functions_that_map_read_the_managers_caches(
     def sites_with(config: ConfigMap) -> list[ObjectKey]:
         return manager.lister(Website).keys_by_index("image", config.data["image"])
 
-    @manager.controller(Website, watches=[Watch(ConfigMap, to=sites_with)])
+    @manager.controller(Website, watches=[WatchSource(ConfigMap, to=sites_with)])
     async def reconcile(key: ObjectKey, ctx: Context) -> None:
         calls.append(key)
 
@@ -154,7 +148,7 @@ async def test_a_kind_that_is_not_served_yet_delays_no_other_controller(
     server: APIServer, client: Client
 ) -> None:
     manager = Manager(
-        server.config, clock=HastyClock(), health="127.0.0.1:0", signals=False, logs=False
+        server.config, clock=FastClock(), health="127.0.0.1:0", signals=False, logs=False
     )
     calls: list[str] = []
 
@@ -253,12 +247,12 @@ async def test_a_manager_that_loses_the_lease_ends(managed: Managed, client: Cli
 
 
 def test_times_that_contradict_each_other_are_rejected() -> None:
-    with pytest.raises(InvalidValue, match="lease_duration must be longer"):
+    with pytest.raises(InvalidArgument, match="lease_duration must be longer"):
         LeaderElection("maps", times=ElectionTimes(lease_duration=5, renew_deadline=10))
 
 
 def test_a_lease_needs_a_name_that_it_can_have(managed: Managed) -> None:
-    with pytest.raises(InvalidValue, match="leader election 'Not A Name'"):
+    with pytest.raises(InvalidArgument, match="leader election 'Not A Name'"):
         managed(leader_election="Not A Name")
 
 
@@ -311,20 +305,20 @@ async def test_an_address_in_use_is_an_error_at_the_start(managed: Managed) -> N
 
 @pytest.mark.parametrize("address", ["here", "host:", "1:2:port", 70000, ":99999"])
 def test_an_invalid_address_is_rejected(managed: Managed, address: Any) -> None:
-    with pytest.raises(InvalidValue, match="no port"):
+    with pytest.raises(InvalidArgument, match="no port"):
         managed(health=address)
 
 
 async def test_a_manager_runs_once_and_is_put_together_before(managed: Managed) -> None:
     manager = managed()
-    with pytest.raises(InvalidValue, match="does not run yet"):
+    with pytest.raises(InvalidArgument, match="does not run yet"):
         _ = manager.client
     async with running(manager):
         await until(lambda: manager.stats().state == "running")
 
-        with pytest.raises(InvalidValue, match="run: the manager is running"):
+        with pytest.raises(InvalidArgument, match="run: the manager is running"):
             await manager.run()
-        with pytest.raises(InvalidValue, match="declare a cache: the manager is running"):
+        with pytest.raises(InvalidArgument, match="declare a cache: the manager is running"):
             manager.cache(ConfigMap)
 
 
@@ -336,14 +330,14 @@ def test_two_controllers_need_two_names(managed: Managed) -> None:
 
     assert manager.controller(ConfigMap)(reconcile) is reconcile
 
-    with pytest.raises(InvalidValue, match="'configmap': the name is in use"):
+    with pytest.raises(InvalidArgument, match="'configmap': the name is in use"):
         manager.controller(ConfigMap)(reconcile)
-    with pytest.raises(InvalidValue, match="declared already"):
+    with pytest.raises(InvalidArgument, match="declared already"):
         manager.cache(ConfigMap, selector="app=web")
 
 
 async def test_a_client_of_the_users_own_is_used_and_left_open(server: APIServer) -> None:
-    own: clients.Client = clients.Client(server.config)
+    own: clients.APIClient = clients.APIClient(server.config)
     manager = Manager(own, signals=False, logs=False, tune_gc=False)
     async with running(manager):
         await until(lambda: manager.stats().state == "running")
@@ -377,9 +371,9 @@ async def test_keys_can_be_enqueued_by_hand(managed: Managed) -> None:
         await manager.wait_ready(timeout=4)
         manager.enqueue("configmap", SHOP)
         await until(lambda: calls)
-        with pytest.raises(InvalidValue, match="no controller 'other'; available: configmap"):
+        with pytest.raises(InvalidArgument, match="no controller 'other'; available: configmap"):
             manager.enqueue("other", SHOP)
-        with pytest.raises(InvalidValue, match="'shop': not a key"):
+        with pytest.raises(InvalidArgument, match="'shop': not a key"):
             manager.enqueue("configmap", cast("ObjectKey", "shop"))
 
     assert calls == [SHOP]
@@ -423,7 +417,7 @@ async def test_a_definition_is_installed_with_its_labels_and_annotations(
 def test_invalid_labels_and_annotations_are_rejected(
     metadata: dict[str, Any],
 ) -> None:
-    with pytest.raises(InvalidValue, match=r"no key!|no value!"):
+    with pytest.raises(InvalidArgument, match=r"no key!|no value!"):
         Manager().install_crd(Website, **metadata)
 
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from kubeloop.cache import Keeping
+from kubeloop.cache import StorageFormat
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import running
-from kubeloop.machinery import GroupVersionKind, InvalidValue, ObjectKey
+from kubeloop.meta import GroupVersionKind, ObjectKey
 from kubeloop.runtime import Client, Context, Manager
 from kubeloop.testing import APIServer, User
 from kubeloop.wire.core.v1 import ConfigMap, Namespace, Node
@@ -59,12 +60,12 @@ async def test_only_the_named_namespaces_are_cached_and_reconciled(
     assert "/api/v1/configmaps" not in paths
 
 
-@pytest.mark.parametrize("keeping", ["bytes", "compressed", "objects"])
+@pytest.mark.parametrize("store_as", ["bytes", "compressed", "objects"])
 async def test_several_namespaces_read_as_one(
-    managed: Managed, filled: Client, keeping: Keeping
+    managed: Managed, filled: Client, store_as: StorageFormat
 ) -> None:
     manager = managed()
-    manager.cache(ConfigMap, namespace=["shop", "blog"], index={"at": "data.at"}, keeping=keeping)
+    manager.cache(ConfigMap, namespace=["shop", "blog"], index={"at": "data.at"}, store_as=store_as)
     manager.controller(ConfigMap)(_nothing)
 
     async with running(manager):
@@ -107,9 +108,9 @@ async def _nothing(key: ObjectKey, ctx: Context) -> None:
 
 @pytest.mark.parametrize("given", [[], ["shop", ""], ["Shop"], "no such/place", [5]], ids=repr)
 def test_invalid_namespaces_are_rejected(managed: Managed, given: Sequence[Any]) -> None:
-    with pytest.raises(InvalidValue, match=r"."):
+    with pytest.raises(InvalidArgument, match=r"."):
         managed(namespace=given)
-    with pytest.raises(InvalidValue, match=r"."):
+    with pytest.raises(InvalidArgument, match=r"."):
         managed().cache(ConfigMap, namespace=given)
 
 

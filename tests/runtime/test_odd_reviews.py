@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubeloop.kit import running
-from kubeloop.machinery import apply_json_patch
+from kubeloop.patches import apply_json_patch
 from kubeloop.runtime import AdmissionRequest, WebhookServer
 from kubeloop.wire.core.v1 import ConfigMap
 

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry
 
-from kubeloop.cache import NotYet, Scope
+from kubeloop.cache import NotSynced, Scope
 from kubeloop.discovery import NoKindMatch
 from kubeloop.kit import ManualClock, running
-from kubeloop.machinery import GroupKind, GroupResource, GroupVersionResource, ObjectKey
-from kubeloop.runtime import Client, Context, Manager, Result, Unhealthy, Watch
+from kubeloop.meta import GroupKind, GroupResource, GroupVersionResource, ObjectKey
+from kubeloop.runtime import Client, Context, Manager, Result, Unhealthy, WatchSource
 from kubeloop.runtime.caches import CacheDeclaration, Caches
 from kubeloop.runtime.controller import check_own_writes
 from kubeloop.runtime.metrics import PrometheusReconcileMetrics
@@ -101,7 +101,7 @@ async def test_deleting_a_collection_reports_each_object(client: Client) -> None
     made = [await own.create(a_config(name, by="us")) for name in ("one", "two")]
     noted.clear()
 
-    await own.delete_collection(fields="metadata.namespace=default")
+    await own.delete_collection(field_selector="metadata.namespace=default")
 
     assert {write.uid for write in noted if write.gone} >= {each.metadata.uid for each in made}
 
@@ -125,11 +125,11 @@ async def test_scaling_reports_a_write_of_the_scaled_object(client: Client) -> N
         (Scope("configmaps"), True),
         (Scope("configmaps", namespace="default"), True),
         (Scope("configmaps", namespace="other"), False),
-        (Scope("configmaps", labels="app=web"), True),
-        (Scope("configmaps", labels="app=other"), False),
-        (Scope("configmaps", fields="metadata.name=one"), True),
-        (Scope("configmaps", fields="metadata.name=two"), False),
-        (Scope("configmaps", fields="data.a!=b"), False),
+        (Scope("configmaps", selector="app=web"), True),
+        (Scope("configmaps", selector="app=other"), False),
+        (Scope("configmaps", field_selector="metadata.name=one"), True),
+        (Scope("configmaps", field_selector="metadata.name=two"), False),
+        (Scope("configmaps", field_selector="data.a!=b"), False),
     ],
     ids=str,
 )
@@ -280,7 +280,7 @@ async def test_a_deleted_object_is_waited_for_until_the_cache_has_passed_it(
     deployments = harness.informer_client.source(Deployment)
     deployments.put(deployment_for(a_site("shop")))
     deployments.lags = True
-    async with harness.running(reconcile, owns=[Watch(Deployment)]):
+    async with harness.running(reconcile, owns=[WatchSource(Deployment)]):
         harness.sites.put(a_site("shop"))
         await harness.clock.advance(60)
         assert held == [True]
@@ -304,7 +304,7 @@ async def test_an_object_that_was_created_and_deleted_is_waited_for_until_it_has
 
     deployments = harness.informer_client.source(Deployment)
     deployments.lags = True
-    async with harness.running(reconcile, owns=[Watch(Deployment)]):
+    async with harness.running(reconcile, owns=[WatchSource(Deployment)]):
         harness.sites.put(a_site("shop"))
         await harness.clock.advance(5)
         deployments.deliver(1)  # the cache has it now, and the delete is still to come
@@ -490,7 +490,7 @@ async def test_fresh_reads_wait_with_a_deadline() -> None:
 
     await clock.advance(4)
 
-    with pytest.raises(NotYet, match=r"version 999 of websites, .*: not within 3 s"):
+    with pytest.raises(NotSynced, match=r"version 999 of websites, .*: not within 3 s"):
         await waiting
     running_informer.cancel()
     await asyncio.wait([running_informer])
@@ -558,7 +558,7 @@ async def _interleave(  # noqa: C901 - a table of steps and deeds
 
     there: set[ObjectKey] = set()
     failures: list[str] = []
-    async with harness.running(reconcile, owns=[Watch(Deployment)], workers=workers):
+    async with harness.running(reconcile, owns=[WatchSource(Deployment)], workers=workers):
         harness.sites.lags = deployments.lags = True
         for step, number in steps:
             if step == "change":
@@ -604,7 +604,7 @@ async def _delete(client: Client) -> None:
 
 
 async def _delete_collection(client: Client) -> None:
-    await client.resource(ConfigMap).delete_collection(labels="app=web")
+    await client.resource(ConfigMap).delete_collection(selector="app=web")
 
 
 async def _finalize(client: Client) -> None:
@@ -771,7 +771,7 @@ async def test_fresh_waits_ten_seconds_by_default(harness: ControllerHarness) ->
     async def reconcile(key: ObjectKey, ctx: Context) -> None:
         wrote(ctx, site_at(999))
         began = harness.clock.now()
-        with pytest.raises(NotYet):
+        with pytest.raises(NotSynced):
             await ctx.fresh(Website, key)
         waited.append(harness.clock.now() - began)
 

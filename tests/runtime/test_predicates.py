@@ -7,9 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from kubeloop.cache import Change, Entry, Keeper
-from kubeloop.cache.notices import Notice
-from kubeloop.machinery import GroupKind, InvalidValue, ObjectKey
+from kubeloop.cache import Change, Entry, EntryCodec
+from kubeloop.cache.notifications import Notification
+from kubeloop.errors import InvalidArgument
+from kubeloop.meta import GroupKind, ObjectKey
 from kubeloop.runtime import (
     Predicate,
     all_of,
@@ -25,7 +26,7 @@ from kubeloop.runtime.handlers import enqueue_object, owner_keys
 from kubeloop.wire.core.v1 import ConfigMap
 from kubeloop.workqueue import LOW_PRIORITY
 
-keeper: Keeper[ConfigMap] = Keeper(ConfigMap)
+codec: EntryCodec[ConfigMap] = EntryCodec(ConfigMap)
 
 
 def a_state(version: str, **metadata: Any) -> Entry:
@@ -36,33 +37,33 @@ def a_state(version: str, **metadata: Any) -> Entry:
         "resourceVersion": version,
         **metadata,
     }
-    return keeper.take(msgspec.json.encode({"metadata": fields}))
+    return codec.parse(msgspec.json.encode({"metadata": fields}))
 
 
 def update(old: dict[str, Any], new: dict[str, Any]) -> Change[ConfigMap]:
     states = (a_state("1", **old), a_state("2", **new))
-    return Change(Notice(ObjectKey("shop", "web"), *states), keeper)
+    return Change(Notification(ObjectKey("shop", "web"), *states), codec)
 
 
 def added(*, is_initial: bool = False, **metadata: Any) -> Change[ConfigMap]:
     state = a_state("1", **metadata)
-    return Change(Notice(state.key, None, state, is_initial=is_initial), keeper)
+    return Change(Notification(state.key, None, state, is_initial=is_initial), codec)
 
 
 def deleted(**metadata: Any) -> Change[ConfigMap]:
     state = a_state("1", **metadata)
-    return Change(Notice(state.key, state, None), keeper)
+    return Change(Notification(state.key, state, None), codec)
 
 
 def ended(*, was: dict[str, Any], final: dict[str, Any]) -> Change[ConfigMap]:
     """A delete whose final state differs from the state before."""
     before, state = a_state("1", **was), a_state("2", **final)
-    return Change(Notice(state.key, state, None, previous=before), keeper)
+    return Change(Notification(state.key, state, None, previous=before), codec)
 
 
 def resync() -> Change[ConfigMap]:
     state = a_state("1", generation=1)
-    return Change(Notice(state.key, state, state), keeper)
+    return Change(Notification(state.key, state, state), codec)
 
 
 @pytest.mark.parametrize(
@@ -86,8 +87,8 @@ def test_an_update_passes_when_that_part_is_another(
 def test_both_halves_of_a_re_creation_pass(predicate: Predicate) -> None:
     old, new = a_state("1", uid="1", generation=1), a_state("2", uid="2", generation=1)
 
-    assert predicate(Change(Notice(old.key, old, None, is_recreation=True), keeper))
-    assert predicate(Change(Notice(new.key, None, new, is_recreation=True), keeper))
+    assert predicate(Change(Notification(old.key, old, None, is_recreation=True), codec))
+    assert predicate(Change(Notification(new.key, None, new, is_recreation=True), codec))
 
 
 def test_a_kind_without_generations_always_passes() -> None:
@@ -113,7 +114,7 @@ def test_labels_match_before_or_after() -> None:
 
 
 def test_a_selector_that_does_not_parse_is_an_error() -> None:
-    with pytest.raises(InvalidValue):
+    with pytest.raises(InvalidArgument):
         matching("app in (")
 
 

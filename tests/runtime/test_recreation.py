@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from kubeloop.cache import Change, SharedInformer, SharedInformerFactory
-from kubeloop.machinery import ObjectKey
-from kubeloop.runtime import Client, Watch
+from kubeloop.meta import ObjectKey
+from kubeloop.runtime import Client, WatchSource
 from kubeloop.testing import APIServer
 from kubeloop.testing.server.faults import Match
 from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.core.v1 import ConfigMap
 
-from .conftest import HastyClock
+from .conftest import FastClock
 from .harness import ControllerHarness
 from .websites import a_config, a_site, deployment_for, until
 
@@ -36,7 +36,7 @@ async def recreate_in_a_gap(server: APIServer, *, value: str) -> tuple[str, str]
 
 
 def summary(change: Change[Any]) -> tuple[str, str, bool]:
-    entry = change.new_metadata or change.old_metadata
+    entry = change.new_entry or change.old_entry
     assert entry is not None
     return str(change.type), entry.uid, change.is_recreation
 
@@ -45,9 +45,9 @@ def summary(change: Change[Any]) -> tuple[str, str, bool]:
 async def test_every_informer_reports_a_re_creation_as_a_delete_and_an_add(
     server: APIServer, form: str
 ) -> None:
-    async with Client(server.config, clock=HastyClock()) as client:
+    async with Client(server.config, clock=FastClock()) as client:
         await client.core_v1.config_maps().create(a_config("settings", value="old"))
-        async with SharedInformerFactory(client, clock=HastyClock()) as factory:
+        async with SharedInformerFactory(client, clock=FastClock()) as factory:
             made: dict[str, SharedInformer[Any]] = {
                 "typed": client.informer(ConfigMap, namespace="default"),
                 "dict": client.informer(ConfigMap, model=dict, namespace="default"),
@@ -85,7 +85,7 @@ async def test_owners_of_the_old_and_of_the_new_object_are_reconciled(
         seen.append((str(change.type), change.is_recreation))
         return True
 
-    async with harness.running(owns=(Watch(Deployment, predicates=[note]),)):
+    async with harness.running(owns=(WatchSource(Deployment, predicates=[note]),)):
         web = deployment_for(a_site("web"))
         owned.put(web, uid="1", ownerReferences=[{**OWNER, "name": "first"}])
         await harness.clock.settle()
@@ -104,7 +104,7 @@ async def test_mapped_keys_of_the_old_and_of_the_new_object_are_reconciled(
     def site_of(config: ConfigMap) -> list[ObjectKey]:
         return [ObjectKey("default", config.data["site"])]
 
-    async with harness.running(watches=(Watch(ConfigMap, site_of),)):
+    async with harness.running(watches=(WatchSource(ConfigMap, site_of),)):
         configs.put(a_config("settings", site="one"), uid="1")
         await harness.clock.settle()
         configs.put(a_config("settings", site="two"), uid="2")
@@ -123,7 +123,9 @@ async def test_an_owner_is_reconciled_though_the_final_state_does_not_name_it_an
     def site_of(config: ConfigMap) -> list[ObjectKey]:
         return [ObjectKey("default", config.data["site"])]
 
-    async with harness.running(owns=(Watch(Deployment),), watches=(Watch(ConfigMap, site_of),)):
+    async with harness.running(
+        owns=(WatchSource(Deployment),), watches=(WatchSource(ConfigMap, site_of),)
+    ):
         web = owned.put(deployment_for(a_site("web")), ownerReferences=[{**OWNER, "name": "shop"}])
         settings = configs.put(a_config("settings", site="one"))
         await harness.clock.settle()

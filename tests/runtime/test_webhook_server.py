@@ -14,8 +14,8 @@ from typing import Any
 import aiohttp
 import pytest
 
+from kubeloop.errors import ApiError, ConfigError, Forbidden, InvalidArgument
 from kubeloop.kit import ManualClock, running
-from kubeloop.machinery import ApiError, ConfigError, Forbidden, InvalidValue
 from kubeloop.runtime import AdmissionRequest, Client, Denied, ServingCertificate, WebhookServer
 from kubeloop.testing.server.access.certs import Authority
 from kubeloop.wire.admissionregistration.v1 import ServiceReference
@@ -200,7 +200,7 @@ def test_a_path_is_unique() -> None:
     webhooks = WebhookServer("127.0.0.1:0")
     webhooks.validate(Website)(lambda site, request: None)
 
-    with pytest.raises(InvalidValue, match="the path is in use"):
+    with pytest.raises(InvalidArgument, match="the path is in use"):
         webhooks.validate(Website)(lambda site, request: None)
 
 
@@ -213,7 +213,7 @@ def test_a_configuration_names_a_url_or_a_service() -> None:
     service = made.webhooks[0].client_config.service
     assert service is not None
     assert service.path == "/validate-example-com-v1-website"
-    with pytest.raises(InvalidValue, match="give either a url or a service"):
+    with pytest.raises(InvalidArgument, match="give either a url or a service"):
         webhooks.configurations("w")
 
 

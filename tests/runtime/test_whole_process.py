@@ -66,7 +66,7 @@ import asyncio
 from kubeloop import run
 ends = __import__("sys").modules["kubeloop.kit.running"]  # the package has a function of the name
 
-ends.TASKS_WITHIN = 0.2
+ends.TASKS_GRACE = 0.2
 
 async def stubborn():
     while True:
@@ -104,7 +104,7 @@ import asyncio, threading
 from kubeloop import run
 
 ends = __import__("sys").modules["kubeloop.kit.running"]
-ends.THREADS_WITHIN = 0.2
+ends.THREADS_GRACE = 0.2
 
 async def main():
     begun = threading.Event()
@@ -127,7 +127,7 @@ from kubeloop.wire.core.v1 import ConfigMap
 import kubeloop.runtime.lifecycle as lifecycle
 
 ends = __import__("sys").modules["kubeloop.kit.running"]
-lifecycle.CANCEL_TIMEOUT = ends.TASKS_WITHIN = 0.4
+lifecycle.CANCEL_TIMEOUT = ends.TASKS_GRACE = 0.4
 manager = Manager(leader_election="sites", grace={grace})
 
 @manager.controller(ConfigMap)
@@ -149,8 +149,8 @@ from kubeloop.wire.core.v1 import ConfigMap
 import kubeloop.runtime.lifecycle as lifecycle
 
 ends = __import__("sys").modules["kubeloop.kit.running"]
-lifecycle.CANCEL_TIMEOUT = ends.TASKS_WITHIN = 0.4
-ends.THREADS_WITHIN = {threads}
+lifecycle.CANCEL_TIMEOUT = ends.TASKS_GRACE = 0.4
+ends.THREADS_GRACE = {threads}
 manager = Manager(leader_election="sites", grace={grace})
 
 has_begun = threading.Event()

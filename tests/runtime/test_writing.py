@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubeloop.machinery import Conflict, InvalidValue
+from kubeloop.errors import Conflict, InvalidArgument
 from kubeloop.runtime import Client, ensure_finalizer, update_status
 from kubeloop.testing import APIServer
 
@@ -172,5 +172,5 @@ async def test_a_status_of_an_object_that_changed_meanwhile_is_a_conflict(
 
 
 async def test_something_without_a_status_is_rejected(client: Client) -> None:
-    with pytest.raises(InvalidValue, match="it has no metadata"):
+    with pytest.raises(InvalidArgument, match="it has no metadata"):
         await update_status(client, object())

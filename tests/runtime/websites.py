@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from kubeloop.machinery import ObjectKey
+from kubeloop.meta import ObjectKey
 from kubeloop.wire import Model, Resource
 from kubeloop.wire.apps.v1 import Deployment, DeploymentSpec
 from kubeloop.wire.core.v1 import ConfigMap, Container, Pod, PodSpec, PodTemplateSpec

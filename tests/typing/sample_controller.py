@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, assert_type
 
-from kubeloop import Client, Context, Manager, Model, ObjectKey, Resource, Result, Watch
+from kubeloop import Client, Context, Manager, Model, ObjectKey, Resource, Result, WatchSource
 from kubeloop.cache import Lister, SharedInformer, SharedInformerFactory
 from kubeloop.clients import PartialObjectMetadata
-from kubeloop.machinery import GroupVersionKind
+from kubeloop.meta import GroupVersionKind
 from kubeloop.runtime import AdmissionRequest, Denied, WebhookServer, generation_changed
 from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.core.v1 import ConfigMap, Pod
@@ -52,7 +52,7 @@ def sites_using(config: ConfigMap) -> list[ObjectKey]:
 @manager.controller(
     Website,
     owns=[Deployment],
-    watches=[Watch(ConfigMap, to=sites_using)],
+    watches=[WatchSource(ConfigMap, to=sites_using)],
     predicates=[generation_changed],
     workers=8,
     install_crd=True,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, assert_type
 
 from kubeloop.clients import (
-    ALL,
-    Client,
+    ALL_NAMESPACES,
+    APIClient,
     MetadataClient,
     ObjectList,
     PartialObjectMetadata,
@@ -14,7 +14,7 @@ from kubeloop.clients import (
     SubresourceClient,
     WatchEvent,
 )
-from kubeloop.machinery import GroupResource, GroupVersionResource
+from kubeloop.meta import GroupResource, GroupVersionResource
 from kubeloop.wire import Model, Quantity, Resource
 from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.authentication.v1 import TokenRequest
@@ -40,12 +40,12 @@ class Website(Resource, group="example.com", version="v1", plural="websites"):
     spec: WebsiteSpec
 
 
-async def collections(client: Client) -> None:
+async def collections(client: APIClient) -> None:
     pods = client.resource(Pod, namespace="shop")
     assert_type(pods, ResourceClient[Pod])
     assert_type(client.apps_v1.deployments("shop"), ResourceClient[Deployment])
     assert_type(client.core_v1.nodes(), ResourceClient[Node])
-    assert_type(client.core_v1.pods(ALL), ResourceClient[Pod])
+    assert_type(client.core_v1.pods(ALL_NAMESPACES), ResourceClient[Pod])
     assert_type(client.resource(Website), ResourceClient[Website])
     assert_type(client.resource("example.com/v1", "Website"), ResourceClient[dict[str, Any]])
     assert_type(
@@ -57,7 +57,7 @@ async def collections(client: Client) -> None:
     assert_type(await client.metadata(Pod).get("web"), PartialObjectMetadata)
 
 
-async def reading(client: Client) -> None:
+async def reading(client: APIClient) -> None:
     pods = client.core_v1.pods("shop")
     pod = await pods.get("web")
     assert_type(pod, Pod)
@@ -65,19 +65,19 @@ async def reading(client: Client) -> None:
     assert_type(pod.spec.containers[0].image, str | None)
     assert_type(await pods.get_or_none("web"), Pod | None)
     assert_type(await pods.exists("web"), bool)
-    page = await pods.list(labels="app=web", fields={"spec.nodeName": "n1"}, limit=500)
+    page = await pods.list(selector="app=web", field_selector={"spec.nodeName": "n1"}, limit=500)
     assert_type(page, ObjectList[Pod])
     assert_type([each.metadata.name for each in page], list[str])
-    async for each in pods.each(labels={"app": "web"}):
+    async for each in pods.each(selector={"app": "web"}):
         assert_type(each, Pod)
-    async for event in pods.watch(since=page.version):
+    async for event in pods.watch(resource_version=page.version):
         assert_type(event, WatchEvent[Pod])
         assert_type(event.object.metadata.name, str)
     async for line in pods.logs("web", follow=True, tail_lines=10):
         assert_type(line, str)
 
 
-async def writing(client: Client) -> None:
+async def writing(client: APIClient) -> None:
     pods = client.core_v1.pods("shop")
     wanted = Pod(
         metadata=ObjectMeta(name="web"), spec=PodSpec(containers=[Container(name="c", image="i")])
@@ -101,7 +101,7 @@ async def writing(client: Client) -> None:
     await pods.delete("web", propagation="Foreground", grace_period=0)
 
 
-async def actions(client: Client) -> None:
+async def actions(client: APIClient) -> None:
     pods = client.core_v1.pods("shop")
     await pods.evict("web")
     await pods.bind("web", node="n1")
@@ -117,7 +117,7 @@ async def actions(client: Client) -> None:
     assert_type(await client.scales.get(GroupResource("apps", "deployments"), "shop", "web"), Scale)
 
 
-async def mistakes(client: Client) -> None:
+async def mistakes(client: APIClient) -> None:
     """Each line is wrong, and a type checker reports it, as the ignores prove."""
     deployments = client.apps_v1.deployments("shop")
     await deployments.evict("web")  # type: ignore[misc] # only pods are evicted

@@ -53,7 +53,7 @@ SAMPLE = f"""
 from kubeloop import Client, blocking
 from kubeloop.clients import ListOptions, ResourceClient, WatchOptions
 from kubeloop.clients.collection import Collection
-from kubeloop.machinery import GroupResource
+from kubeloop.meta import GroupResource
 from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.core.v1 import Pod
 

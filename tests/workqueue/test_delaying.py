@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import ManualClock
-from kubeloop.machinery import InvalidValue
 from kubeloop.workqueue import DelayingQueue, QueueEmpty
 
 from .conftest import Tasks, process_all
@@ -77,7 +77,7 @@ def test_adding_with_a_delay_never_blocks_and_has_no_limit(queue: DelayingQueue[
 
 
 def test_a_delay_that_is_not_a_number_is_refused(queue: DelayingQueue[str]) -> None:
-    with pytest.raises(InvalidValue, match="add 'web' after nan s"):
+    with pytest.raises(InvalidArgument, match="add 'web' after nan s"):
         queue.add("web", after=float("nan"))
 
 

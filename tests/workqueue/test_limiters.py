@@ -6,8 +6,8 @@ from collections.abc import Hashable
 
 import pytest
 
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import ManualClock, TokenBucket
-from kubeloop.machinery import InvalidValue
 from kubeloop.workqueue import (
     BucketRateLimiter,
     ItemExponentialFailureRateLimiter,
@@ -208,7 +208,7 @@ def test_a_limiter_whose_delay_is_not_a_number_is_refused(
 ) -> None:
     queue = kind(ItemFastSlowRateLimiter(float("nan"), 1, 1), clock=clock)
 
-    with pytest.raises(InvalidValue, match="add 'web' after nan s"):
+    with pytest.raises(InvalidArgument, match="add 'web' after nan s"):
         queue.add_rate_limited("web")
 
     assert (len(queue), queue.stats().waiting) == (0, 0)
@@ -217,7 +217,7 @@ def test_a_limiter_whose_delay_is_not_a_number_is_refused(
 def test_after_is_checked_before_a_failure_is_counted(
     rate_limiting: RateLimitingQueue[str],
 ) -> None:
-    with pytest.raises(InvalidValue):
+    with pytest.raises(InvalidArgument):
         rate_limiting.add("web", rate_limited=True, after=float("nan"))
 
     assert rate_limiting.num_requeues("web") == 0

@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import ManualClock
-from kubeloop.machinery import InvalidValue
 from kubeloop.workqueue import parallelize
 
 from .conftest import Tasks
@@ -134,5 +134,5 @@ async def test_a_piece_that_fails_cancels_the_others_and_its_error_is_raised() -
 async def test_zero_workers_or_an_empty_chunk_are_refused(workers: int, chunk_size: int) -> None:
     async def work(piece: int) -> None: ...
 
-    with pytest.raises(InvalidValue, match="at least 1"):
+    with pytest.raises(InvalidArgument, match="at least 1"):
         await parallelize(work, 3, workers=workers, chunk_size=chunk_size)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import ManualClock
-from kubeloop.machinery import InvalidValue
 from kubeloop.workqueue import LOW_PRIORITY, PriorityQueue, QueueEmpty, QueueState
 
 from .conftest import Tasks, process_all
@@ -264,7 +264,7 @@ async def test_shutdown_drops_delayed_keys(
 def test_a_delay_that_is_not_a_number_is_refused(
     priority_queue: PriorityQueue[str], rate_limited: bool
 ) -> None:
-    with pytest.raises(InvalidValue):
+    with pytest.raises(InvalidArgument):
         priority_queue.add("web", after=float("nan"), rate_limited=rate_limited)
 
     assert (priority_queue.stats().waiting, priority_queue.num_requeues("web")) == (0, 0)

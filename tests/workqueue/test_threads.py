@@ -8,8 +8,8 @@ import threading
 
 import pytest
 
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import ManualClock
-from kubeloop.machinery import InvalidValue
 from kubeloop.workqueue import DelayingQueue, PriorityQueue, RateLimitingQueue, WorkQueue
 from kubeloop.workqueue.waiting import ThreadsafeCalls
 
@@ -128,7 +128,7 @@ def test_other_threads_can_use_rate_limits_and_priorities(
 def test_a_delay_that_is_not_a_number_is_refused_in_the_calling_thread(
     queue: DelayingQueue[str],
 ) -> None:
-    with pytest.raises(InvalidValue):
+    with pytest.raises(InvalidArgument):
         queue.add_threadsafe("web", after=float("nan"))
 
     assert len(queue) == 0

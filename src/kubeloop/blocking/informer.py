@@ -25,8 +25,9 @@ from typing import (
 )
 
 from kubeloop.clients import PartialObjectMetadata
-from kubeloop.machinery import EVERYTHING, GroupVersionKind, GroupVersionResource, ObjectKey
+from kubeloop.meta import GroupVersionKind, GroupVersionResource, ObjectKey
 from kubeloop.runtime import Client, InformerOptions
+from kubeloop.selectors import EVERYTHING
 from kubeloop.wire import Resource
 
 from .errors import OpenedBeforeFork
@@ -58,7 +59,7 @@ class Registration(Generic[T]):
         return self._route.read(lambda to: to.has_synced)
 
     def wait_synced(self, *, timeout: float | None = None) -> None:
-        """Wait until `has_synced`. Raises: NotYet."""
+        """Wait until `has_synced`. Raises: NotSynced."""
         self._route.call(lambda to: to.wait_synced(timeout=timeout))
 
     def remove(self) -> None:
@@ -93,7 +94,7 @@ class SharedInformer(Generic[T]):
     def __enter__(self) -> Self:
         """Run it, and wait for the first list.
 
-        Raises: NotYet when there was none within `sync_timeout`, InformerStopped when it has
+        Raises: NotSynced when there was none within `sync_timeout`, InformerStopped when it has
         run already.
         """
         block = self._here().scope(lambda to: to)
@@ -142,7 +143,7 @@ class SharedInformer(Generic[T]):
     def wait_for_version(self, version: str, *, timeout: float | None = 10.0) -> None:
         """Wait until the mirror has seen what was written as `version`.
 
-        Raises: NotYet, InformerStopped, InvalidValue for what is no resource version.
+        Raises: NotSynced, InformerStopped, InvalidArgument for what is no resource version.
         """
         self._here().call(lambda to: to.wait_for_version(version, timeout=timeout))
 
@@ -151,15 +152,17 @@ class SharedInformer(Generic[T]):
         name: str | ObjectKey,
         *,
         namespace: str = "",
-        at_least: str,
+        resource_version: str,
         timeout: float | None = 10.0,
     ) -> T | None:
-        """As `lister.get`, from a mirror that has seen the version `at_least`.
+        """As `lister.get`, from a mirror that has seen the version `resource_version`.
 
         Raises as `wait_for_version` does.
         """
         return self._here().call(
-            lambda to: to.get(name, namespace=namespace, at_least=at_least, timeout=timeout)
+            lambda to: to.get(
+                name, namespace=namespace, resource_version=resource_version, timeout=timeout
+            )
         )
 
     # --- being told

@@ -12,7 +12,8 @@ import builtins
 from collections.abc import AsyncIterator, Mapping
 from typing import Generic, Protocol, TypeAlias, TypeVar, final
 
-from kubeloop.machinery import EVERYTHING, ObjectKey, Selector
+from kubeloop.meta import ObjectKey
+from kubeloop.selectors import EVERYTHING, Selector
 from kubeloop.wire import decode
 
 from .entry import Entry
@@ -30,7 +31,7 @@ SelectorLike: TypeAlias = Selector | str | Mapping[str, str]
 class EntryReader(Protocol[T_co]):
     """Decodes entries; the codec of an `Indexer` is one."""
 
-    def give(self, entry: Entry, /) -> T_co: ...
+    def decode(self, entry: Entry, /) -> T_co: ...
     def raw(self, entry: Entry, /) -> bytes: ...
 
 
@@ -38,7 +39,7 @@ class IndexReader(Protocol[T]):
     """What a lister reads: an `Indexer`, or several of them read as one."""
 
     @property
-    def keeper(self) -> EntryReader[T]: ...
+    def codec(self) -> EntryReader[T]: ...
     def get(self, key: ObjectKey, /) -> T | None: ...
     def list(self, selector: SelectorLike, /, *, namespace: str) -> builtins.list[T]: ...
     def entries(self, selector: SelectorLike, /, *, namespace: str) -> builtins.list[Entry]: ...
@@ -54,7 +55,7 @@ class Lister(Generic[T]):
 
     With a namespace of its own (`in_namespace`) it reads that one unless told otherwise. A
     selector is text (`app=web,tier!=cache`), a map of labels, or a `Selector`; text that does
-    not parse raises `InvalidValue`.
+    not parse raises `InvalidArgument`.
     """
 
     def __init__(self, indexer: IndexReader[T], *, namespace: str = "") -> None:
@@ -89,7 +90,7 @@ class Lister(Generic[T]):
         Tells what was there when it began. Safe to leave early.
         """
         pace = Pace()
-        give = self._indexer.keeper.give
+        give = self._indexer.codec.decode
         for entry in self._entries(selector, namespace):
             yield give(entry)
             if pace.is_due():
@@ -97,7 +98,7 @@ class Lister(Generic[T]):
 
     def by_index(self, index: str, value: str) -> builtins.list[T]:
         """The objects that have a value in an index. Raises `UnknownIndex`."""
-        give = self._indexer.keeper.give
+        give = self._indexer.codec.decode
         return [give(entry) for entry in self._by_index(index, value)]
 
     def views(
@@ -108,7 +109,7 @@ class Lister(Generic[T]):
         Raises:
             DecodeError: an object does not read as the view.
         """
-        raw = self._indexer.keeper.raw
+        raw = self._indexer.codec.raw
         return [decode(view, raw(entry)) for entry in self._entries(selector, namespace)]
 
     # --- without decoding anything

@@ -11,9 +11,9 @@ import json
 import click
 import msgspec
 
-from kubeloop.cache import CacheLine, Keeping, cache_report
+from kubeloop.cache import CacheRow, StorageFormat, cache_report
 from kubeloop.kit import run
-from kubeloop.machinery import GroupVersionKind
+from kubeloop.meta import GroupVersionKind
 from kubeloop.runtime import Client
 from kubeloop.wire import ResourceInfo, visible
 
@@ -45,7 +45,7 @@ def cache() -> None:
 @wanted_argument("KIND…")
 @selection_flags
 @click.option(
-    "--keeping", type=click.Choice(["bytes", "compressed", "objects"]), default="bytes",
+    "--store-as", type=click.Choice(["bytes", "compressed", "objects"]), default="bytes",
     show_default=True, help="How a cache holds objects.",
 )  # fmt: skip
 @click.option(
@@ -58,7 +58,7 @@ def report(
     /,
     *,
     wanted: tuple[str, ...],
-    keeping: Keeping,
+    store_as: StorageFormat,
     output: Output,
     everywhere: bool,
     **selectors: str,
@@ -74,45 +74,47 @@ def report(
       kubeloop cache report secrets --field-selector type=Opaque -o json
     """
     chosen = Selection(everywhere=everywhere or not flags.namespace, **selectors)
-    costs = run(_measured(flags, ",".join(wanted), chosen, keeping))
+    costs = run(_measured(flags, ",".join(wanted), chosen, store_as))
     if output.form == "json":
         click.echo(json.dumps(msgspec.to_builtins(costs), indent=4))
     else:
         print_table(_table(costs))
 
 
-async def _measured(flags: Flags, kinds: str, chosen: Selection, keeping: Keeping) -> list[Cost]:
+async def _measured(
+    flags: Flags, kinds: str, chosen: Selection, store_as: StorageFormat
+) -> list[Cost]:
     costs: list[Cost] = []
     async with connected(flags) as client:
         infos = await find_kinds(client, kinds)
         async with patience("filling caches", total=len(infos)) as progress:
             for info in infos:
-                line, seconds = await _filled(client, info, chosen, keeping)
-                size = None if keeping == "objects" else line.bytes
+                line, seconds = await _filled(client, info, chosen, store_as)
+                size = None if store_as == "objects" else line.bytes
                 costs.append(Cost(line.resource, line.objects, size, round(seconds, 3)))
                 progress.advance()
     return costs
 
 
 async def _filled(
-    client: Client, info: ResourceInfo, chosen: Selection, keeping: Keeping
-) -> tuple[CacheLine, float]:
+    client: Client, info: ResourceInfo, chosen: Selection, store_as: StorageFormat
+) -> tuple[CacheRow, float]:
     """What the report says of one full cache, and how long it took to fill it."""
     # An informer tries without end; who is refused the list is to be told so.
     collection = collection_of(client, info, namespace=chosen.namespace)
-    await collection.list(labels=chosen.labels, fields=chosen.fields, limit=1)
+    await collection.list(selector=chosen.labels, field_selector=chosen.fields, limit=1)
     informer = client.informer(
         GroupVersionKind(info.group, info.version, info.kind),
         namespace=chosen.namespace,
         selector=chosen.labels,
         field_selector=chosen.fields,
-        keeping=keeping,
+        store_as=store_as,
     )
     clock = client.rest.clock
     began = clock.now()
     async with informer:
         seconds = clock.now() - began
-        return cache_report([informer]).lines[0], seconds
+        return cache_report([informer]).rows[0], seconds
 
 
 def _table(costs: list[Cost]) -> TextTable:

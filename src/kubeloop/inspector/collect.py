@@ -156,7 +156,7 @@ def _mirror(name: str, said: InformerStats, timeline: Timeline, home: Home) -> M
         owner=home.name,
         kind=said.scope.kind or resource,
         group=group,
-        scope=", ".join([*where, *filter(None, (said.scope.labels, said.scope.fields))]),
+        scope=", ".join([*where, *filter(None, (said.scope.selector, said.scope.field_selector))]),
         health=of_informer(said),
         state=str(said.state if said.state != "running" else reflector.state),
         event_age=reflector.event_age,
@@ -173,7 +173,7 @@ def _mirror(name: str, said: InformerStats, timeline: Timeline, home: Home) -> M
         has_synced=said.has_synced,
         objects=store.objects,
         bytes=store.bytes,
-        keeping=said.keeper.keeping,
+        store_as=said.codec.store_as,
         version=store.version,
         indexes=tuple(
             Index(index, each.values, each.failures) for index, each in store.indexes.items()
@@ -187,7 +187,7 @@ def _handler(said: HandlerStats, home: Home) -> Handler:
     return Handler(
         name=said.name,
         waiting=said.waiting,
-        told=said.told,
+        told=said.notified,
         merged=said.merged,
         failures=said.failures,
         controller=home.controllers.get(controller, controller) if controller != said.name else "",

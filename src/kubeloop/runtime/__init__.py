@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .certificates import ServingCertificate
     from .client import Client, InformerOptions
     from .context import Context
-    from .handlers import MapFunction, Watch
+    from .handlers import MapFunction, WatchSource
     from .health import Unhealthy
     from .leader_election import LeaderElection
     from .lifecycle import RunnableEnded, ShutdownTimeout
@@ -69,7 +69,7 @@ __all__ = [
     "ShutdownTimeout",
     "TerminalError",
     "Unhealthy",
-    "Watch",
+    "WatchSource",
     "WebhookServer",
     "all_of",
     "annotations_changed",

@@ -15,15 +15,9 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar, final
 
 import msgspec
 
-from kubeloop.machinery import (
-    DecodeError,
-    GroupVersionKind,
-    GroupVersionResource,
-    InvalidValue,
-    KubeError,
-    ObjectKey,
-    json_patch_between,
-)
+from kubeloop.errors import DecodeError, InvalidArgument, KubeError
+from kubeloop.meta import GroupVersionKind, GroupVersionResource, ObjectKey
+from kubeloop.patches import json_patch_between
 from kubeloop.wire import Kind, Resource
 
 __all__ = [
@@ -155,32 +149,32 @@ class AdmissionRequest(Generic[T]):
 
 
 def read_review(body: bytes) -> ReviewRequest:
-    """Raises: InvalidValue when it is not a valid v1 review."""
+    """Raises: InvalidArgument when it is not a valid v1 review."""
     try:
         # As text: msgspec does not check that unknown field names are UTF-8.
         review = _reviews.decode(body.decode())
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InvalidValue(f"admission review: invalid: {error}") from error
+        raise InvalidArgument(f"admission review: invalid: {error}") from error
     if (review.api_version, review.kind) != (_API_VERSION, "AdmissionReview"):
-        raise InvalidValue(
+        raise InvalidArgument(
             f"admission review: found {review.api_version!r} {review.kind!r}, expected"
             f" {_API_VERSION} AdmissionReview (set admissionReviewVersions to v1)"
         )
     if review.request is None:
-        raise InvalidValue("admission review: no request")
+        raise InvalidArgument("admission review: no request")
     check_object("admission review: the object", review.request.object)
     check_object("admission review: the old object", review.request.old_object)
     return review.request
 
 
 def check_object(what: str, obj: Mapping[str, Any] | None) -> None:
-    """Raises: InvalidValue when it is not an object of the API."""
+    """Raises: InvalidArgument when it is not an object of the API."""
     if obj is None:
         return
     try:
         msgspec.convert(obj, _Object)
     except msgspec.ValidationError as error:
-        raise InvalidValue(f"{what} is not an object of the API: {error}") from error
+        raise InvalidArgument(f"{what} is not an object of the API: {error}") from error
 
 
 def objects_of(request: ReviewRequest, cls: type[R]) -> tuple[R, R | None]:
@@ -218,10 +212,12 @@ def patch_between(
     `before` is the object as the class decoded it. The patch is for the object that was
     `sent`, which may lack what the class has by default.
 
-    Raises: InvalidValue when it is not an object of the class.
+    Raises: InvalidArgument when it is not an object of the class.
     """
     if not isinstance(changed, cls):
-        raise InvalidValue(f"mutate returned {changed!r} (return the {cls.__name__}, or nothing)")
+        raise InvalidArgument(
+            f"mutate returned {changed!r} (return the {cls.__name__}, or nothing)"
+        )
     operations = json_patch_between(dict(before), changed.to_dict())
     if sent is not None:
         operations = _missing_parents(operations, sent, before) + operations

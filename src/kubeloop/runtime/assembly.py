@@ -51,7 +51,7 @@ class ManagerState(StrEnum):
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """The declarations of a manager."""
 
-    cluster: clients.Client | ClusterConfig | None
+    cluster: clients.APIClient | ClusterConfig | None
     namespace: Namespaces
     field_manager: str
     election: LeaderElection | None
@@ -137,7 +137,7 @@ async def assemble(plan: Plan, stack: AsyncExitStack) -> Assembly:
 
 async def _connect(plan: Plan, stack: AsyncExitStack) -> Client:
     given = plan.cluster
-    if isinstance(given, clients.Client):
+    if isinstance(given, clients.APIClient):
         if plan.field_manager:
             return Client(rest=given.rest, field_manager=plan.field_manager)
         return given if isinstance(given, Client) else Client.over(given)

@@ -19,8 +19,8 @@ from kubeloop.cache import (
     CacheMetrics,
     CacheReport,
     Entry,
+    EntryCodec,
     Indexer,
-    Keeper,
     Lister,
     Scope,
     SelectorLike,
@@ -30,16 +30,15 @@ from kubeloop.cache import (
     cache_report,
 )
 from kubeloop.clients import PartialObjectMetadata
-from kubeloop.machinery import (
-    EVERYTHING,
+from kubeloop.errors import InvalidArgument, KubeError
+from kubeloop.meta import (
     GroupResource,
     GroupVersionKind,
     GroupVersionResource,
-    InvalidValue,
-    KubeError,
     ObjectKey,
     check_dns_label,
 )
+from kubeloop.selectors import EVERYTHING
 from kubeloop.wire import resource_of
 
 from .client import InformerOptions
@@ -104,10 +103,10 @@ class CacheDeclarations:
         self._all: dict[tuple[KindName, type[Any], bool], CacheDeclaration] = {}
 
     def add(self, declaration: CacheDeclaration) -> None:
-        """Raises: InvalidValue when it is declared already."""
+        """Raises: InvalidArgument when it is declared already."""
         key = (check_kind(declaration.kind), declaration.model, declaration.metadata_only)
         if key in self._all:
-            raise InvalidValue(
+            raise InvalidArgument(
                 f"cache {key[0]}: declared already (declare a kind once, and before the"
                 " controllers that use it)"
             )
@@ -245,11 +244,13 @@ def _namespaces(declaration: CacheDeclaration, default: Namespaces) -> tuple[str
 
 
 def check_namespaces(given: Namespaces) -> Namespaces:
-    """One name or several. Raises: InvalidValue for none, and for invalid names."""
+    """One name or several. Raises: InvalidArgument for none, and for invalid names."""
     names = (given,) if isinstance(given, str) else tuple(given)
     is_text = all(isinstance(name, str) for name in names)
     if not names or not is_text or (len(names) > 1 and "" in names):
-        raise InvalidValue(f"namespaces {given!r}: name one or several, or leave them out for all")
+        raise InvalidArgument(
+            f"namespaces {given!r}: name one or several, or leave them out for all"
+        )
     for name in filter(None, names):
         check_dns_label(name)
     return given if isinstance(given, str) else names
@@ -295,7 +296,7 @@ class _MergedIndexer(Generic[T]):
 
     def __init__(self, indexers: Mapping[str, Indexer[T]]) -> None:
         self._indexers = indexers
-        self.keeper = _MergedKeeper(self)
+        self.codec = _MergedCodec(self)
 
     def of(self, namespace: str) -> Indexer[T] | None:
         """The indexer of a namespace. Each of them holds the objects without a namespace."""
@@ -308,7 +309,7 @@ class _MergedIndexer(Generic[T]):
         return None if indexer is None else indexer.get(key)
 
     def list(self, selector: SelectorLike = EVERYTHING, *, namespace: str = "") -> builtins.list[T]:
-        return [self.keeper.give(entry) for entry in self.entries(selector, namespace=namespace)]
+        return [self.codec.decode(entry) for entry in self.entries(selector, namespace=namespace)]
 
     def entries(
         self, selector: SelectorLike = EVERYTHING, *, namespace: str = ""
@@ -331,22 +332,22 @@ class _MergedIndexer(Generic[T]):
 
 
 @final
-class _MergedKeeper(Generic[T]):
+class _MergedCodec(Generic[T]):
     """Decodes each entry with the codec of the indexer that holds it."""
 
     def __init__(self, merged: _MergedIndexer[T]) -> None:
         self._merged = merged
 
-    def give(self, entry: Entry) -> T:
-        return self._of(entry).give(entry)
+    def decode(self, entry: Entry) -> T:
+        return self._of(entry).decode(entry)
 
     def raw(self, entry: Entry) -> bytes:
         return self._of(entry).raw(entry)
 
-    def _of(self, entry: Entry) -> Keeper[T]:
+    def _of(self, entry: Entry) -> EntryCodec[T]:
         indexer = self._merged.of(entry.key.namespace)
         assert indexer is not None, "an entry comes from one of them"
-        return indexer.keeper
+        return indexer.codec
 
 
 def _unique(found: Iterable[builtins.list[Entry]]) -> builtins.list[Entry]:

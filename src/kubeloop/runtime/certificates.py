@@ -14,7 +14,8 @@ from typing import final
 
 import msgspec
 
-from kubeloop.machinery import ConfigError, get_logger
+from kubeloop.errors import ConfigError
+from kubeloop.wire import get_logger
 
 __all__ = ["CertificateStats", "ServingCertificate"]
 

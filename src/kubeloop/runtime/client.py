@@ -22,24 +22,18 @@ from typing import (
 )
 
 from kubeloop import clients
-from kubeloop.clients import ALL, FieldSelection, LabelSelection, PartialObjectMetadata
-from kubeloop.machinery import (
-    ALL_FIELDS,
-    EVERYTHING,
-    GroupVersionKind,
-    GroupVersionResource,
-    InvalidValue,
-    field_selector_text,
-    selector_text,
-)
+from kubeloop.clients import ALL_NAMESPACES, FieldSelection, LabelSelection, PartialObjectMetadata
+from kubeloop.errors import InvalidArgument
+from kubeloop.meta import GroupVersionKind, GroupVersionResource
+from kubeloop.selectors import ALL_FIELDS, EVERYTHING, field_selector_text, selector_text
 from kubeloop.wire import Resource, ResourceInfo
 
 if TYPE_CHECKING:  # imported with the first informer: not every script needs the cache
     from kubeloop.cache import (
         CacheMetrics,
         Indexers,
-        Keeping,
         SharedInformer,
+        StorageFormat,
         Transform,
         Watchable,
         WatchErrorHandler,
@@ -58,7 +52,7 @@ class CacheOptions(TypedDict, Generic[T], total=False):
     """Options of a `SharedInformer` with objects of type `T`."""
 
     index: Indexers[T] | None
-    keeping: Keeping
+    store_as: StorageFormat
     transform: Transform[T] | None
     resync: float
     sync_timeout: float | None
@@ -75,7 +69,7 @@ class InformerOptions(CacheOptions[T], Generic[T], total=False):
     field_selector: FieldSelection | None
 
 
-class Client(clients.Client):
+class Client(clients.APIClient):
     """The client of one cluster, with informers.
 
         async with Client() as client:                 # kubeconfig, or in-cluster configuration
@@ -87,7 +81,7 @@ class Client(clients.Client):
     """
 
     @classmethod
-    def over(cls, client: clients.Client) -> Client:
+    def over(cls, client: clients.APIClient) -> Client:
         """A client with informers that uses the connections of another, which owns them."""
         return cls(rest=client.rest, field_manager=client._field_manager)
 
@@ -122,7 +116,7 @@ class Client(clients.Client):
         *,
         model: type[Any] | None = None,
         metadata_only: bool = False,
-        namespace: str | None = ALL,
+        namespace: str | None = ALL_NAMESPACES,
         selector: LabelSelection | None = None,
         field_selector: FieldSelection | None = None,
         **options: Unpack[CacheOptions[Any]],
@@ -135,19 +129,21 @@ class Client(clients.Client):
         the error of every failed attempt, in place of a log line. The other options are those
         of `SharedInformer`.
 
-        Raises: InvalidValue when a selector or an index does not parse.
+        Raises: InvalidArgument when a selector or an index does not parse.
         """
         from kubeloop.cache import SharedInformer
 
         if metadata_only and model is not None:
-            raise InvalidValue(
+            raise InvalidArgument(
                 f"informer of {kind}: metadata_only and model={model.__name__} (give one of them)"
             )
         source = self.list_watch(
             kind,
             namespace=self.namespace if namespace is None else namespace,
-            labels=selector_text(EVERYTHING if selector is None else selector),
-            fields=field_selector_text(ALL_FIELDS if field_selector is None else field_selector),
+            selector=selector_text(EVERYTHING if selector is None else selector),
+            field_selector=field_selector_text(
+                ALL_FIELDS if field_selector is None else field_selector
+            ),
             metadata_only=metadata_only,
         )
         if metadata_only:
@@ -160,9 +156,9 @@ class Client(clients.Client):
         self,
         kind: Watchable,
         *,
-        namespace: str = ALL,
-        labels: str = "",
-        fields: str = "",
+        namespace: str = ALL_NAMESPACES,
+        selector: str = "",
+        field_selector: str = "",
         metadata_only: bool = False,
     ) -> ClientListWatch:
         """The list-watch of a kind, for a reflector; sends nothing yet.
@@ -176,12 +172,12 @@ class Client(clients.Client):
         found = self._find(kind, "", namespace)
         info = found if isinstance(found, ResourceInfo) else None
         if info is not None and not info.namespaced:
-            namespace = ALL
+            namespace = ALL_NAMESPACES
         scope = Scope(
             resource=_resource_name(kind, info),
             namespace=namespace,
-            labels=labels,
-            fields=fields,
+            selector=selector,
+            field_selector=field_selector,
             # Metadata alone has the kind PartialObjectMetadata, whatever it is of.
             kind="" if metadata_only else _kind_name(kind, info),
             api_version="" if metadata_only else _api_version(kind, info),

@@ -20,16 +20,11 @@ from typing import Any, TypeVar, final, overload
 import msgspec
 
 from kubeloop.cache import Lister, SelectorLike
+from kubeloop.errors import InvalidArgument
 from kubeloop.events import Recorder
 from kubeloop.kit import Clock
-from kubeloop.machinery import (
-    EVERYTHING,
-    GroupVersionKind,
-    GroupVersionResource,
-    InvalidValue,
-    ObjectKey,
-    Owner,
-)
+from kubeloop.meta import GroupVersionKind, GroupVersionResource, ObjectKey, Owner
+from kubeloop.selectors import EVERYTHING
 from kubeloop.wire import visible
 
 from .caches import Caches, NotCached
@@ -115,10 +110,10 @@ class Context:
         """A copy of the object in the cache; None if there is none.
 
         Raises: NotCached when the kind is not declared, DecodeError when the object does not
-        fit its class, InvalidValue for a name without a namespace.
+        fit its class, InvalidArgument for a name without a namespace.
         """
         if not isinstance(key, ObjectKey):
-            raise InvalidValue(f"get {key!r}: not a key (write ObjectKey(namespace, name))")
+            raise InvalidArgument(f"get {key!r}: not a key (write ObjectKey(namespace, name))")
         return self._environment.caches.lister(kind).get(key)
 
     @overload
@@ -176,7 +171,7 @@ class Context:
     ) -> Any:
         """As `get`, after the cache has seen what this key has written so far. Safe to cancel.
 
-        Raises: NotYet when it has not within `timeout` seconds.
+        Raises: NotSynced when it has not within `timeout` seconds.
         """
         await self._ledger.wait(self.key, timeout=timeout)
         return self._environment.caches.lister(kind).get(key)

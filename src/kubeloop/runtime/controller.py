@@ -22,11 +22,11 @@ from typing import Any, final
 
 import msgspec
 
-from kubeloop.cache import NotYet, Registration, SharedInformer, Watchable
+from kubeloop.cache import NotSynced, Registration, SharedInformer, Watchable
 from kubeloop.events import Recorder
 from kubeloop.kit import TaskOwner, ThreadCalls
-from kubeloop.machinery import GroupVersionKind, ObjectKey, get_logger
-from kubeloop.wire import resource_of
+from kubeloop.meta import GroupVersionKind, ObjectKey
+from kubeloop.wire import get_logger, resource_of
 from kubeloop.wire.core.v1 import ObjectReference
 from kubeloop.workqueue import PriorityQueue, QueueMetrics, QueueShutDown, QueueStats
 
@@ -252,7 +252,7 @@ class Controller:
         while not informer.has_synced:
             try:
                 await informer.wait_synced(timeout=SYNC_WARNING_INTERVAL)
-            except NotYet:
+            except NotSynced:
                 log.warning(
                     "%s: still waiting for the first list of %s, last error: %s",
                     self.spec.name,

@@ -15,8 +15,9 @@ from typing import Any, TypeAlias, final
 
 import msgspec
 
-from kubeloop.machinery import InvalidValue, ObjectKey, get_logger
-from kubeloop.wire import Resource, resource_of
+from kubeloop.errors import InvalidArgument
+from kubeloop.meta import ObjectKey
+from kubeloop.wire import Resource, get_logger, resource_of
 
 from .admission import check_object
 
@@ -56,10 +57,10 @@ class Conversions:
         self.failed = 0
 
     def add(self, old: type[Resource], new: type[Resource], function: ConversionFunction) -> None:
-        """Raises: InvalidValue when the classes are not versions of one kind."""
+        """Raises: InvalidArgument when the classes are not versions of one kind."""
         one, other = resource_of(old), resource_of(new)
         if (one.group, one.kind) != (other.group, other.kind) or one.version == other.version:
-            raise InvalidValue(
+            raise InvalidArgument(
                 f"convert {old.__name__} to {new.__name__}: they are not two versions of one kind"
             )
         start, end = (one.api_version, one.kind), (other.api_version, other.kind)
@@ -70,7 +71,7 @@ class Conversions:
         return sum(map(len, self._steps.values()))
 
     def respond(self, body: bytes) -> bytes:
-        """The response to a ConversionReview. Raises: InvalidValue when it is not one."""
+        """The response to a ConversionReview. Raises: InvalidArgument when it is not one."""
         request = _read(body)
         converted: list[dict[str, Any]] = []
         for obj in request.objects:
@@ -90,7 +91,7 @@ class Conversions:
         )
 
     def convert(self, obj: Mapping[str, Any], version: str) -> dict[str, Any]:
-        """One object in another version, as dicts. Raises: InvalidValue, or as the function."""
+        """One object in another version, as dicts. Raises: InvalidArgument, or as the function."""
         kind = str(obj.get("kind"))
         path = self._path((str(obj.get("apiVersion")), kind), (version, kind))
         value: Any = dict(obj)
@@ -114,7 +115,7 @@ class Conversions:
                     previous[following] = current
                     queue.append(following)
         if end not in previous:
-            raise InvalidValue(
+            raise InvalidArgument(
                 f"convert {start[1]} from {start[0]} to {end[0]}: no function converts it"
             )
         path: list[tuple[VersionedKind, VersionedKind]] = []
@@ -129,14 +130,14 @@ def _read(body: bytes) -> _Request:
         # As text: msgspec does not check that unknown field names are UTF-8.
         review = _reviews.decode(body.decode())
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InvalidValue(f"conversion review: invalid: {error}") from error
+        raise InvalidArgument(f"conversion review: invalid: {error}") from error
     if review.kind != "ConversionReview" or review.api_version != _API_VERSION:
-        raise InvalidValue(
+        raise InvalidArgument(
             f"conversion review: found {review.api_version!r} {review.kind!r} (expected"
             f" {_API_VERSION} ConversionReview)"
         )
     if review.request is None:
-        raise InvalidValue("conversion review: no request")
+        raise InvalidArgument("conversion review: no request")
     for obj in review.request.objects:
         check_object("conversion review: the object", obj)
     return review.request
@@ -145,7 +146,7 @@ def _read(body: bytes) -> _Request:
 def _check_class(value: object, cls: type[Resource]) -> Resource:
     if isinstance(value, cls):
         return value
-    raise InvalidValue(f"the function returned {value!r}, expected {cls.__name__}")
+    raise InvalidArgument(f"the function returned {value!r}, expected {cls.__name__}")
 
 
 def _key(obj: Mapping[str, Any]) -> ObjectKey:

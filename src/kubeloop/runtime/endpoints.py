@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
-from kubeloop.kit import foreign_origin, listening
-from kubeloop.machinery import ConfigError, InvalidValue, get_logger
+from kubeloop.errors import ConfigError, InvalidArgument
+from kubeloop.kit import foreign_origin, listen
+from kubeloop.wire import get_logger
 
 from .health import HealthChecks
 from .metrics import AllMetrics
@@ -48,11 +49,11 @@ class Address(msgspec.Struct, frozen=True, order=True):
 def parse_address(given: int | str) -> Address:
     """8080, ":8080" or "127.0.0.1:8080"; a port alone listens on all IPv4 addresses.
 
-    If pods have only IPv6 addresses, write "[::]:8080". Raises: InvalidValue.
+    If pods have only IPv6 addresses, write "[::]:8080". Raises: InvalidArgument.
     """
     host, _, port = ("", "", str(given)) if isinstance(given, int) else given.rpartition(":")
     if not port.isdecimal() or int(port) > 65535:
-        raise InvalidValue(f"listen at {given!r}: no port (write 8080, or 127.0.0.1:8080)")
+        raise InvalidArgument(f"listen at {given!r}: no port (write 8080, or 127.0.0.1:8080)")
     return Address(host.strip("[]") or "0.0.0.0", int(port))  # noqa: S104 - of a pod
 
 
@@ -108,7 +109,7 @@ async def serving(
     async with contextlib.AsyncExitStack() as stack:
         try:
             port = await stack.enter_async_context(
-                listening(runner.server, address.host, address.port, finish=runner.cleanup, tls=tls)
+                listen(runner.server, address.host, address.port, finish=runner.cleanup, tls=tls)
             )
         except OSError as error:
             raise ConfigError(f"listen at {address}: {error.strerror or error}") from error

@@ -16,7 +16,9 @@ from typing import Any, Protocol, TypeAlias
 import msgspec
 
 from kubeloop.cache import Change, Entry, Watchable
-from kubeloop.machinery import GroupKind, GroupVersion, InvalidValue, ObjectKey, get_logger
+from kubeloop.errors import InvalidArgument
+from kubeloop.meta import GroupKind, GroupVersion, ObjectKey
+from kubeloop.wire import get_logger
 from kubeloop.workqueue import LOW_PRIORITY
 
 from .predicates import Predicate
@@ -24,7 +26,7 @@ from .predicates import Predicate
 __all__ = [
     "KeySink",
     "MapFunction",
-    "Watch",
+    "WatchSource",
     "enqueue_mapped",
     "enqueue_object",
     "enqueue_owner",
@@ -37,7 +39,7 @@ MapFunction: TypeAlias = Callable[[Any], Iterable[ObjectKey] | Awaitable[Iterabl
 """From an object to the keys to reconcile (controller-runtime: `MapFunc`); plain or async."""
 
 
-class Watch(msgspec.Struct, frozen=True):
+class WatchSource(msgspec.Struct, frozen=True):
     """Another kind whose changes add keys to a controller.
 
         watches=[Watch(ConfigMap, to=sites_that_use)]
@@ -81,7 +83,7 @@ def enqueue_owner(
         if not passes(change, predicates):
             return
         priority = priority_of(change)
-        states = (change.previous_metadata, change.old_metadata, change.new_metadata)
+        states = (change.previous_entry, change.old_entry, change.new_entry)
         for key in owner_keys(states, owner, namespaced=namespaced):
             sink.add(key, priority=priority)
 
@@ -120,11 +122,11 @@ def owner_keys(
 
 def _mapped_states(change: Change[Any]) -> Iterator[Any]:
     """The states of the object in a change, each once, decoded one by one."""
-    if change.previous_metadata is not change.old_metadata:
+    if change.previous_entry is not change.old_entry:
         yield change.previous
-    if change.old_metadata is not None and not change.is_resync:
+    if change.old_entry is not None and not change.is_resync:
         yield change.old
-    if change.new_metadata is not None:
+    if change.new_entry is not None:
         yield change.new
 
 
@@ -147,4 +149,4 @@ def passes(change: Change[Any], predicates: Sequence[Predicate]) -> bool:
 def _check_key(key: object, change: Change[Any]) -> ObjectKey:
     if isinstance(key, ObjectKey):
         return key
-    raise InvalidValue(f"{change.key}: mapped to {key!r}, expected an ObjectKey")
+    raise InvalidArgument(f"{change.key}: mapped to {key!r}, expected an ObjectKey")

@@ -16,8 +16,9 @@ from typing import Any, TypeAlias, final
 import msgspec
 
 from kubeloop.cache import InformerState, SharedInformer
+from kubeloop.errors import InvalidArgument, KubeError
 from kubeloop.kit import Clock
-from kubeloop.machinery import InvalidValue, KubeError, get_logger
+from kubeloop.wire import get_logger
 
 __all__ = [
     "CHECK_TIMEOUT",
@@ -81,9 +82,9 @@ class HealthChecks:
         self._was_healthy = True
 
     def add(self, name: str, check: Check) -> None:
-        """Raises: InvalidValue when the name is taken."""
+        """Raises: InvalidArgument when the name is taken."""
         if name in self._checks:
-            raise InvalidValue(f"{self._what} check {name!r}: the name is in use")
+            raise InvalidArgument(f"{self._what} check {name!r}: the name is in use")
         self._checks[name] = check
 
     async def report(self) -> HealthReport:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from kubeloop.cache import Watchable
-from kubeloop.machinery import GroupKind, GroupVersionKind, GroupVersionResource, InvalidValue
+from kubeloop.errors import InvalidArgument
+from kubeloop.meta import GroupKind, GroupVersionKind, GroupVersionResource
 from kubeloop.wire import Resource, resource_of
 
 __all__ = ["KindName", "canonical_kind", "check_kind", "controller_name", "group_kind"]
@@ -24,24 +25,24 @@ def canonical_kind(kind: Watchable | type) -> KindName | type:
         return kind  # a struct of the user with some fields of a kind
     try:
         info = resource_of(kind)
-    except InvalidValue:
+    except InvalidArgument:
         return kind  # a model without a group and a version
     return GroupVersionKind(info.group, info.version, info.kind)
 
 
 def check_kind(kind: Watchable | type) -> KindName:
-    """The canonical name. Raises: InvalidValue when it is not a kind of the API."""
+    """The canonical name. Raises: InvalidArgument when it is not a kind of the API."""
     name = canonical_kind(kind)
     if isinstance(name, GroupVersionKind | GroupVersionResource):
         return name
-    raise InvalidValue(
+    raise InvalidArgument(
         f"watch {kind!r}: not a kind of the API (give its class, a GroupVersionKind, or a"
         " GroupVersionResource)"
     )
 
 
 def controller_name(kind: Watchable) -> str:
-    """The default name of a controller. Raises: InvalidValue when it is not a kind."""
+    """The default name of a controller. Raises: InvalidArgument when it is not a kind."""
     name = check_kind(kind)
     return (name.kind if isinstance(name, GroupVersionKind) else name.resource).lower()
 

@@ -13,7 +13,7 @@ from typing import final
 
 import msgspec
 
-from kubeloop.clients import Client
+from kubeloop.clients import APIClient
 from kubeloop.election import (
     USER_AGENT_SUFFIX,
     ElectionMetrics,
@@ -21,8 +21,9 @@ from kubeloop.election import (
     ElectionTimes,
     LeaderElector,
 )
+from kubeloop.errors import InvalidArgument
 from kubeloop.kit import Clock
-from kubeloop.machinery import InvalidValue, check_dns_subdomain
+from kubeloop.meta import check_dns_subdomain
 from kubeloop.rest import RESTClient, default_user_agent
 from kubeloop.wire.coordination.v1 import Lease
 
@@ -37,7 +38,7 @@ class LeaderElection(msgspec.Struct, frozen=True):
     default is the name of the pod or host and a random part.
 
     Raises:
-        InvalidValue: a lease cannot have that name.
+        InvalidArgument: a lease cannot have that name.
     """
 
     name: str
@@ -51,11 +52,11 @@ class LeaderElection(msgspec.Struct, frozen=True):
     def __post_init__(self) -> None:
         try:
             check_dns_subdomain(self.name)
-        except InvalidValue as error:
-            raise InvalidValue(f"leader election {self.name!r}: {error}") from error
+        except InvalidArgument as error:
+            raise InvalidArgument(f"leader election {self.name!r}: {error}") from error
 
 
-def lease_connection(client: Client) -> RESTClient:
+def lease_connection(client: APIClient) -> RESTClient:
     """A connection for leases only: no queue of other requests can delay a renewal."""
     return RESTClient(
         client.config,
@@ -66,7 +67,7 @@ def lease_connection(client: Client) -> RESTClient:
 
 def create_elector(
     election: LeaderElection,
-    client: Client,
+    client: APIClient,
     *,
     events: ElectionRecorder | None,
     metrics: ElectionMetrics | None,

@@ -18,8 +18,9 @@ from typing import Any, final
 import msgspec
 
 from kubeloop.cache import SharedInformer
-from kubeloop.kit import Clock, Runnable, TaskOwner, ThreadCalls, is_ending, leaf_tasks
-from kubeloop.machinery import KubeError, get_logger
+from kubeloop.errors import KubeError
+from kubeloop.kit import Clock, Runnable, TaskOwner, ThreadCalls, is_cancelling, leaf_tasks
+from kubeloop.wire import get_logger
 
 from .assembly import Assembly, ManagerState
 from .controller import Controller
@@ -273,7 +274,7 @@ async def _run_to_end(runnable: Runnable) -> None:
         try:
             await runnable.run()
         except asyncio.CancelledError as error:
-            if is_ending():
+            if is_cancelling():
                 await calls.ended()
                 raise
             raise RunnableEnded(f"{runnable!r} was cancelled from inside") from error

@@ -32,27 +32,29 @@ class ClientListWatch:
     def __repr__(self) -> str:
         return f"ClientListWatch({self.scope})"
 
-    async def list(self, *, version: str, version_match: str, limit: int, page: str) -> ItemStream:
+    async def list(
+        self, *, resource_version: str, resource_version_match: str, limit: int, page: str
+    ) -> ItemStream:
         """One page, read while it arrives. Safe to cancel."""
         return await self._raw.items(
             ListOptions(
-                labels=self.scope.labels,
-                fields=self.scope.fields,
+                selector=self.scope.selector,
+                field_selector=self.scope.field_selector,
                 limit=limit,
                 next_page=page,
-                version=version,
-                version_match=cast("VersionMatch | None", version_match or None),
+                resource_version=resource_version,
+                resource_version_match=cast("VersionMatch | None", resource_version_match or None),
             )
         )
 
     def watch(
-        self, *, since: str, bookmarks: bool, timeout_seconds: int, initial_events: bool
+        self, *, resource_version: str, bookmarks: bool, timeout_seconds: int, initial_events: bool
     ) -> WatchStream:
         """One watch; the request is sent when it is first read."""
         options = WatchOptions(
-            labels=self.scope.labels,
-            fields=self.scope.fields,
-            since=since,
+            selector=self.scope.selector,
+            field_selector=self.scope.field_selector,
+            resource_version=resource_version,
             bookmarks=bookmarks,
             timeout_seconds=timeout_seconds,
             initial_events=initial_events,

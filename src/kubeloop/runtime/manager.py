@@ -19,27 +19,27 @@ from kubeloop import clients
 from kubeloop.cache import (
     CacheReport,
     Indexers,
-    Keeping,
     Lister,
     SharedInformer,
+    StorageFormat,
     Transform,
     Watchable,
     WatchErrorHandler,
 )
-from kubeloop.clients import ALL, FieldSelection, LabelSelection, PartialObjectMetadata
+from kubeloop.clients import ALL_NAMESPACES, FieldSelection, LabelSelection, PartialObjectMetadata
 from kubeloop.config import ClusterConfig
+from kubeloop.crd import crd_of
+from kubeloop.errors import InvalidArgument
 from kubeloop.events import EventWatcher
 from kubeloop.kit import Clock, Runnable, SystemClock
-from kubeloop.machinery import (
+from kubeloop.meta import (
     GroupKind,
     GroupVersionKind,
     GroupVersionResource,
-    InvalidValue,
     ObjectKey,
     check_annotations,
     check_label_key,
     check_label_value,
-    crd_of,
 )
 from kubeloop.wire import Resource
 from kubeloop.wire.apiextensions.v1 import CustomResourceDefinition
@@ -50,7 +50,7 @@ from .assembly import Assembly, ManagerState, ManagerStats, Plan, assemble
 from .caches import CacheDeclaration, CacheDeclarations, Namespaces, check_namespaces
 from .client import Client, InformerOptions
 from .endpoints import parse_address
-from .handlers import Watch
+from .handlers import WatchSource
 from .health import Check, HealthChecks
 from .kinds import check_kind, controller_name
 from .leader_election import LeaderElection
@@ -95,9 +95,9 @@ class Manager:
 
     def __init__(
         self,
-        cluster: clients.Client | ClusterConfig | None = None,
+        cluster: clients.APIClient | ClusterConfig | None = None,
         *,
-        namespace: Namespaces = ALL,
+        namespace: Namespaces = ALL_NAMESPACES,
         leader_election: str | LeaderElection | None = None,
         metrics: int | str | None = None,
         metrics_registry: CollectorRegistry | None = None,
@@ -121,7 +121,7 @@ class Manager:
         self._metrics_at = None if metrics is None else parse_address(metrics)
         self._health_at = None if health is None else parse_address(health)
         if not is_delay(grace):
-            raise InvalidValue(f"grace {grace!r}: give seconds, zero or more")
+            raise InvalidArgument(f"grace {grace!r}: give seconds, zero or more")
         self._grace = grace
         self._process_settings = (signals, tune_gc, logs)
         self._clock: Clock = clock or SystemClock()
@@ -145,8 +145,8 @@ class Manager:
         kind: Watchable,
         /,
         *,
-        owns: Sequence[Watchable | Watch] = (),
-        watches: Sequence[Watch] = (),
+        owns: Sequence[Watchable | WatchSource] = (),
+        watches: Sequence[WatchSource] = (),
         predicates: Sequence[Predicate] = (),
         workers: int = 1,
         timeout: float | None = RECONCILE_TIMEOUT,
@@ -165,7 +165,7 @@ class Manager:
         `install_crd` applies the CRD of the class at the start; the method of that name does
         it with labels and annotations. Returns the function.
 
-        Raises: InvalidValue when an argument is invalid, or the name (by default the kind's) is
+        Raises: InvalidArgument when an argument is invalid, or the name (by default the kind's) is
         in use.
         """
         name = name or controller_name(kind)
@@ -202,7 +202,7 @@ class Manager:
         selector: LabelSelection | None = None,
         field_selector: FieldSelection | None = None,
         index: Indexers[Any] | None = None,
-        keeping: Keeping = "bytes",
+        store_as: StorageFormat = "bytes",
         transform: Transform[Any] | None = None,
         on_watch_error: WatchErrorHandler | None = None,
     ) -> None:
@@ -213,14 +213,14 @@ class Manager:
         need, as which they are read. `on_watch_error` replaces the manager's. The other options
         are those of `Client.informer`.
 
-        Raises: InvalidValue when the kind is declared already, or the manager runs.
+        Raises: InvalidArgument when the kind is declared already, or the manager runs.
         """
         self._check_new("declare a cache")
         options: InformerOptions[Any] = {
             "selector": selector,
             "field_selector": field_selector,
             "index": index,
-            "keeping": keeping,
+            "store_as": store_as,
             "transform": transform,
         }
         if on_watch_error is not None:
@@ -252,7 +252,7 @@ class Manager:
 
             manager.install_crd(Gate, annotations={"api-approved.kubernetes.io": "unapproved"})
 
-        Raises: InvalidValue for classes without a valid CRD, and for invalid labels or
+        Raises: InvalidArgument for classes without a valid CRD, and for invalid labels or
         annotations.
         """
         self._check_new("install a CRD")
@@ -331,7 +331,7 @@ class Manager:
 
     @property
     def client(self) -> Client:
-        """The client of the manager. Raises: InvalidValue before `run()`."""
+        """The client of the manager. Raises: InvalidArgument before `run()`."""
         return self._running().client
 
     @overload
@@ -343,7 +343,7 @@ class Manager:
     def lister(self, kind: Any, /) -> Lister[Any]:
         """The lister of a kind, for functions from objects to keys.
 
-        Raises: NotCached; InvalidValue before `run()`.
+        Raises: NotCached; InvalidArgument before `run()`.
         """
         found: Lister[Any] = self._running().caches.lister(kind)
         return found
@@ -351,16 +351,16 @@ class Manager:
     def enqueue(self, controller: str, key: ObjectKey, *, after: float | None = None) -> None:
         """Add a key to a controller, for causes that no watch reports; from any thread.
 
-        Raises: InvalidValue when there is no such controller, for a wrong key, and before
+        Raises: InvalidArgument when there is no such controller, for a wrong key, and before
         `run()`.
         """
         if not isinstance(key, ObjectKey):
-            raise InvalidValue(f"enqueue {key!r}: not a key (write ObjectKey(namespace, name))")
+            raise InvalidArgument(f"enqueue {key!r}: not a key (write ObjectKey(namespace, name))")
         for each in self._running().controllers:
             if each.spec.name == controller:
                 each.enqueue(key, after=after)
                 return
-        raise InvalidValue(
+        raise InvalidArgument(
             f"enqueue {key}: no controller {controller!r}; available: {', '.join(self._specs)}"
         )
 
@@ -372,15 +372,15 @@ class Manager:
 
     @property
     def informers(self) -> tuple[SharedInformer[Any], ...]:
-        """Its informers, one for each cache and namespace. Raises: InvalidValue before `run()`."""
+        """Its informers, one for each cache and namespace. Raises: InvalidArgument before `run()`."""
         return tuple(self._running().caches)
 
     def watch_events(self) -> EventWatcher[Event]:
-        """All events that are recorded from now on. Raises: InvalidValue before `run()`."""
+        """All events that are recorded from now on. Raises: InvalidArgument before `run()`."""
         return self._running().broadcaster.watch()
 
     def report(self) -> CacheReport:
-        """What all caches hold. Raises: InvalidValue before `run()`."""
+        """What all caches hold. Raises: InvalidArgument before `run()`."""
         return self._running().caches.report()
 
     def stats(self) -> ManagerStats:
@@ -429,7 +429,7 @@ class Manager:
     def _register(self, spec: ControllerSpec) -> None:
         self._check_new("add a controller")
         if spec.name in self._specs:
-            raise InvalidValue(
+            raise InvalidArgument(
                 f"controller {spec.name!r}: the name is in use (give another: name=)"
             )
         for kind in spec.kinds:
@@ -442,11 +442,11 @@ class Manager:
 
     def _check_new(self, what: str) -> None:
         if self._state is not ManagerState.NEW:
-            raise InvalidValue(f"{what}: the manager is {self._state} (do it before run())")
+            raise InvalidArgument(f"{what}: the manager is {self._state} (do it before run())")
 
     def _running(self) -> Assembly:
         if self._assembly is None:
-            raise InvalidValue("the manager does not run yet (await run() first)")
+            raise InvalidArgument("the manager does not run yet (await run() first)")
         return self._assembly
 
     def __repr__(self) -> str:
@@ -456,7 +456,9 @@ class Manager:
 def _class_of(kind: Watchable) -> type[Resource]:
     if isinstance(kind, type):
         return kind
-    raise InvalidValue(f"install the CRD of {kind}: only a class has the schema (give the class)")
+    raise InvalidArgument(
+        f"install the CRD of {kind}: only a class has the schema (give the class)"
+    )
 
 
 def _group_kind(cls: type[Resource]) -> GroupKind:

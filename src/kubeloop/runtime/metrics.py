@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, final, get_
 
 from kubeloop.cache import PrometheusCacheMetrics
 from kubeloop.election import PrometheusElectionMetrics
-from kubeloop.machinery import ConfigError
+from kubeloop.errors import ConfigError
 from kubeloop.rest import PrometheusMetrics
 from kubeloop.workqueue import PrometheusQueueMetrics
 

@@ -20,7 +20,7 @@ import msgspec
 
 from kubeloop.cache import InformerState, InformerStopped, SharedInformer
 from kubeloop.kit import Clock, TaskOwner
-from kubeloop.machinery import ObjectKey, is_newer, is_valid_version
+from kubeloop.meta import ObjectKey, is_newer, is_valid_version
 
 from .caches import Caches
 from .writes import Write, would_hold
@@ -42,7 +42,7 @@ class _Goal:
 
     def __init__(self, informer: Informer) -> None:
         self._informer = informer
-        self._rewinds = informer.indexer.rewinds
+        self._rewinds = informer.indexer.store.rewinds
         # Written in this order: a cache that has the newest has the others.
         self._version = ""
         self._newest = ObjectKey("", "")
@@ -56,7 +56,7 @@ class _Goal:
             # The cache gets a change only if it holds the object, or is about to.
             self._leaving[write.key] = msgspec.structs.replace(write, body=b"")
         elif not is_valid_version(write.version):
-            self._exact[write.key] = (write.version, self._informer.indexer.replacements)
+            self._exact[write.key] = (write.version, self._informer.indexer.store.replacements)
         elif not self._version or not is_newer(self._version, than=write.version):
             self._version, self._newest = write.version, write.key
             self._leaving.pop(write.key, None)
@@ -65,7 +65,10 @@ class _Goal:
     def is_void(self) -> bool:
         """Whether not to wait: the cache has stopped, or the server was restored."""
         informer = self._informer
-        return informer.state is InformerState.STOPPED or informer.indexer.rewinds != self._rewinds
+        return (
+            informer.state is InformerState.STOPPED
+            or informer.indexer.store.rewinds != self._rewinds
+        )
 
     @property
     def version(self) -> str:
@@ -105,7 +108,7 @@ class _Goal:
         entry = indexer.entry(key)
         return (
             entry is not None and entry.version == version
-        ) or indexer.replacements > replacements
+        ) or indexer.store.replacements > replacements
 
     def __str__(self) -> str:
         name, now = self._informer.name, self._informer.indexer.version or "nothing"
@@ -157,7 +160,7 @@ class WriteLedger:
     async def wait(self, key: ObjectKey, *, timeout: float | None) -> None:
         """Wait until the caches have seen what the key wrote so far. Safe to cancel.
 
-        Raises: NotYet when that takes a cache longer than `timeout` seconds.
+        Raises: NotSynced when that takes a cache longer than `timeout` seconds.
         """
         while (found := self.lagging_cache(key)) is not None:
             informer, goal = found
@@ -179,7 +182,7 @@ class _KeysOfCache:
     def __init__(self, informer: Informer) -> None:
         self._informer = informer
         self._serials = itertools.count()
-        self._rewinds = informer.indexer.rewinds
+        self._rewinds = informer.indexer.store.rewinds
         # By version, so that a change of the cache costs one comparison however many keys wait.
         self._by_version: list[tuple[int, str, int, ObjectKey]] = []
         self._others: dict[ObjectKey, _Goal] = {}
@@ -204,7 +207,7 @@ class _KeysOfCache:
     def take(self) -> list[ObjectKey]:
         """Remove and return the keys whose goal may be reached."""
         if self._was_restored():
-            self._rewinds = self._informer.indexer.rewinds
+            self._rewinds = self._informer.indexer.store.rewinds
             found = [entry[-1] for entry in self._by_version] + list(self._others)
             self._by_version, self._others = [], {}
             return found
@@ -219,7 +222,7 @@ class _KeysOfCache:
         return has_reached(self._informer.indexer.version, version)
 
     def _was_restored(self) -> bool:
-        return self._informer.indexer.rewinds != self._rewinds
+        return self._informer.indexer.store.rewinds != self._rewinds
 
     def __len__(self) -> int:
         return len(self._by_version) + len(self._others)

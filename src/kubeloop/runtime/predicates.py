@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from kubeloop.cache import Change, ChangeType, SelectorLike
-from kubeloop.machinery import as_selector
+from kubeloop.selectors import as_selector
 
 __all__ = [
     "Predicate",
@@ -38,7 +38,7 @@ def generation_changed(change: Change[Any]) -> bool:
 
     Kinds without a generation (ConfigMap, Secret) always pass.
     """
-    old, new = change.old_metadata, change.new_metadata
+    old, new = change.old_entry, change.new_entry
     if _is_not_update(change) or old is None or new is None:
         return True
     return old.generation != new.generation or not new.generation
@@ -46,7 +46,7 @@ def generation_changed(change: Change[Any]) -> bool:
 
 def labels_changed(change: Change[Any]) -> bool:
     """The labels have changed."""
-    old, new = change.old_metadata, change.new_metadata
+    old, new = change.old_entry, change.new_entry
     if _is_not_update(change) or old is None or new is None:
         return True
     return old.label_map != new.label_map
@@ -65,12 +65,12 @@ def version_changed(change: Change[Any]) -> bool:
 def matching(selector: SelectorLike) -> Predicate:
     """The labels match, before or after the change; also filters adds and deletes.
 
-    Raises: InvalidValue when the selector does not parse.
+    Raises: InvalidArgument when the selector does not parse.
     """
     parsed = as_selector(selector)
 
     def matches(change: Change[Any]) -> bool:
-        states = (change.previous_metadata, change.old_metadata, change.new_metadata)
+        states = (change.previous_entry, change.old_entry, change.new_entry)
         return any(state is not None and parsed.matches(state.label_map) for state in states)
 
     return matches

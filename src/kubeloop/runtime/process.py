@@ -19,8 +19,8 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Final, TypeAlias, final
 
-from kubeloop.kit import end_run_at_once
-from kubeloop.machinery import get_logger
+from kubeloop.kit import abort_run
+from kubeloop.wire import get_logger
 
 __all__ = [
     "LOG_FORMAT",
@@ -101,7 +101,7 @@ def handle_signals(stop: Callable[[], None], at_once: Callable[[], object]) -> I
         what = "stopping at once" if is_repeated else "stopping after running work"
         log.info("received %s: %s", which.name, what)
         if is_repeated:
-            end_run_at_once(which)
+            abort_run(which)
             at_once()
         else:
             stop()

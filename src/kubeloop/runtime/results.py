@@ -12,7 +12,9 @@ from typing import TypeAlias, final
 
 import msgspec
 
-from kubeloop.machinery import Conflict, InvalidValue, KubeError, ObjectKey, get_logger
+from kubeloop.errors import Conflict, InvalidArgument, KubeError
+from kubeloop.meta import ObjectKey
+from kubeloop.wire import get_logger
 
 __all__ = [
     "Done",
@@ -43,7 +45,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     `Result()` and None mean: when something changes.
 
     Raises:
-        InvalidValue: the seconds are not a number, or negative.
+        InvalidArgument: the seconds are not a number, or negative.
     """
 
     requeue_after: float | None = None
@@ -51,7 +53,9 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         if self.requeue_after is not None and not is_delay(self.requeue_after):
-            raise InvalidValue(f"requeue after {self.requeue_after!r}: give seconds, zero or more")
+            raise InvalidArgument(
+                f"requeue after {self.requeue_after!r}: give seconds, zero or more"
+            )
 
 
 class TerminalError(KubeError):
@@ -100,14 +104,15 @@ def outcome_of(result: object) -> Outcome:
         case Result(requeue_after=after):
             return Requeue(after)
     return Failed(
-        InvalidValue(f"reconcile returned {result!r} (return a Result, or nothing)"), terminal=True
+        InvalidArgument(f"reconcile returned {result!r} (return a Result, or nothing)"),
+        terminal=True,
     )
 
 
 def not_awaitable(result: object) -> Outcome:
     """The outcome of a function that is not `async def`."""
     what = f"reconcile returned {result!r}, which cannot be awaited (write `async def`, no `yield`)"
-    return Failed(InvalidValue(what), terminal=True)
+    return Failed(InvalidArgument(what), terminal=True)
 
 
 def as_exception(error: BaseException) -> Exception:

@@ -11,11 +11,12 @@ from typing import TypeAlias
 import msgspec
 
 from kubeloop.cache import Watchable
-from kubeloop.machinery import InvalidValue, ObjectKey
+from kubeloop.errors import InvalidArgument
+from kubeloop.meta import ObjectKey
 from kubeloop.workqueue import RateLimiter
 
 from .context import Context
-from .handlers import Watch
+from .handlers import WatchSource
 from .kinds import group_kind
 from .predicates import Predicate
 from .results import Result, is_delay
@@ -30,13 +31,13 @@ RECONCILE_TIMEOUT = 300.0
 
 
 class ControllerSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """The declaration of a controller. Raises: InvalidValue."""
+    """The declaration of a controller. Raises: InvalidArgument."""
 
     name: str
     kind: Watchable
     reconcile: Reconcile
-    owns: tuple[Watch, ...] = ()
-    watches: tuple[Watch, ...] = ()
+    owns: tuple[WatchSource, ...] = ()
+    watches: tuple[WatchSource, ...] = ()
     predicates: tuple[Predicate, ...] = ()
     workers: int = 1
     timeout: float | None = RECONCILE_TIMEOUT
@@ -47,20 +48,22 @@ class ControllerSpec(msgspec.Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         what = f"controller {self.name!r}"
         if not self.name:
-            raise InvalidValue(f"{what}: the name is empty")
+            raise InvalidArgument(f"{what}: the name is empty")
         if not callable(self.reconcile):
-            raise InvalidValue(f"{what}: {self.reconcile!r} is not a function")
+            raise InvalidArgument(f"{what}: {self.reconcile!r} is not a function")
         workers: object = self.workers
         if not isinstance(workers, int) or workers < 1:
-            raise InvalidValue(f"{what}: {self.workers} workers (give one or more)")
+            raise InvalidArgument(f"{what}: {self.workers} workers (give one or more)")
         if self.timeout is not None and not (is_delay(self.timeout) and self.timeout > 0):
-            raise InvalidValue(f"{what}: timeout {self.timeout} (give seconds, or None for none)")
+            raise InvalidArgument(
+                f"{what}: timeout {self.timeout} (give seconds, or None for none)"
+            )
         if not is_delay(self.resync):
-            raise InvalidValue(f"{what}: resync {self.resync} (give seconds, or zero for none)")
+            raise InvalidArgument(f"{what}: resync {self.resync} (give seconds, or zero for none)")
         if any(watch.to is None for watch in self.watches):
-            raise InvalidValue(f"{what}: a watch without `to` (give a function, or use `owns`)")
+            raise InvalidArgument(f"{what}: a watch without `to` (give a function, or use `owns`)")
         if self.owns and group_kind(self.kind) is None:
-            raise InvalidValue(f"{what}: `owns` needs a kind (give the kind of {self.kind})")
+            raise InvalidArgument(f"{what}: `owns` needs a kind (give the kind of {self.kind})")
 
     @property
     def kinds(self) -> tuple[Watchable, ...]:
@@ -68,6 +71,6 @@ class ControllerSpec(msgspec.Struct, frozen=True, kw_only=True):
         return (self.kind, *(watch.kind for watch in (*self.owns, *self.watches)))
 
 
-def as_watches(sources: Sequence[Watchable | Watch]) -> tuple[Watch, ...]:
+def as_watches(sources: Sequence[Watchable | WatchSource]) -> tuple[WatchSource, ...]:
     """Kinds as watches without options."""
-    return tuple(each if isinstance(each, Watch) else Watch(each) for each in sources)
+    return tuple(each if isinstance(each, WatchSource) else WatchSource(each) for each in sources)

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, final
 
-from kubeloop.machinery import ObjectKey
+from kubeloop.meta import ObjectKey
 
 __all__ = ["ReconcileTracer", "Span", "Tracer", "reconcile_tracer"]
 

@@ -14,17 +14,16 @@ import inspect
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias, TypeVar
 
-from kubeloop.clients import Client, ResourceClient
-from kubeloop.machinery import (
+from kubeloop.clients import APIClient, ResourceClient
+from kubeloop.errors import InvalidArgument, NotFound
+from kubeloop.meta import (
     GroupVersionKind,
-    InvalidValue,
-    NotFound,
     ObjectKey,
     add_finalizer,
     has_finalizer,
-    merge_patch_between,
     remove_finalizer,
 )
+from kubeloop.patches import merge_patch_between
 from kubeloop.wire import Kind
 
 __all__ = ["Cleanup", "ensure_finalizer", "update_status"]
@@ -35,7 +34,7 @@ Cleanup: TypeAlias = Callable[[T], Awaitable[object] | object]
 """Called with an object that is being deleted, plain or async; must be idempotent."""
 
 
-async def ensure_finalizer(client: Client, obj: T, name: str, cleanup: Cleanup[T]) -> T | None:
+async def ensure_finalizer(client: APIClient, obj: T, name: str, cleanup: Cleanup[T]) -> T | None:
     """Let `cleanup` run before `obj` is removed; returns the object, None if it is deleted.
 
     Adds the finalizer `name` to an object that has none. If the object is being deleted, calls
@@ -76,7 +75,7 @@ async def _remove_finalizer(resource: ResourceClient[T], obj: T, name: str) -> N
         await resource.modify(ObjectKey.of(_any(obj)).name, remove)
 
 
-async def update_status(client: Client, obj: T, *, before: T | None = None) -> T:
+async def update_status(client: APIClient, obj: T, *, before: T | None = None) -> T:
     """Write the status of `obj`, if it differs; returns the object as the server has it.
 
     `before` is the object as it was read; without it the object is read from the server.
@@ -99,7 +98,7 @@ async def update_status(client: Client, obj: T, *, before: T | None = None) -> T
     return await resource.status.patch(name, patch, type="merge")
 
 
-def _client_of(client: Client, obj: T) -> ResourceClient[T]:
+def _client_of(client: APIClient, obj: T) -> ResourceClient[T]:
     """The client of an object's kind and namespace, for objects of its type."""
     namespace = ObjectKey.of(_any(obj)).namespace or None
     if isinstance(obj, dict):
@@ -114,7 +113,7 @@ def _status(obj: object) -> dict[str, Any]:
         return dict(obj.to_dict().get("status") or {})
     if isinstance(obj, dict):
         return dict(obj.get("status") or {})
-    raise InvalidValue(f"update the status of a {type(obj).__name__}: not an object of the API")
+    raise InvalidArgument(f"update the status of a {type(obj).__name__}: not an object of the API")
 
 
 def _is_deleted(obj: object) -> bool:

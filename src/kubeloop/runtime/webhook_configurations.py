@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from kubeloop.machinery import InvalidValue
+from kubeloop.errors import InvalidArgument
 from kubeloop.wire import Resource, ResourceInfo, resource_of
 from kubeloop.wire.admissionregistration.v1 import (
     MutatingWebhook,
@@ -41,7 +41,7 @@ class WebhookRule(msgspec.Struct, frozen=True):
 
 
 class WebhookTarget(msgspec.Struct, frozen=True):
-    """How the API server reaches the webhooks. Raises: InvalidValue."""
+    """How the API server reaches the webhooks. Raises: InvalidArgument."""
 
     url: str = ""  # https://host:port
     service: ServiceReference | None = None
@@ -49,7 +49,7 @@ class WebhookTarget(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if bool(self.url) == (self.service is not None):
-            raise InvalidValue("webhook target: give either a url or a service")
+            raise InvalidArgument("webhook target: give either a url or a service")
 
     def client_config(self, path: str) -> WebhookClientConfig:
         """How the server reaches one path."""

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar, final
 
 import msgspec
 
-from kubeloop.kit import Clock, SystemClock, TaskOwner, is_ending
-from kubeloop.machinery import InvalidValue, get_logger
-from kubeloop.wire import Resource, resource_of
+from kubeloop.errors import InvalidArgument
+from kubeloop.kit import Clock, SystemClock, TaskOwner, is_cancelling
+from kubeloop.wire import Resource, get_logger, resource_of
 from kubeloop.wire.admissionregistration.v1 import (
     MutatingWebhookConfiguration,
     ServiceReference,
@@ -239,7 +239,7 @@ class WebhookServer:
         The API server reaches them by `url` (https://host:port) or by a service of the cluster;
         `ca` is the PEM text of the CA of the certificate.
 
-        Raises: InvalidValue when both or none are given.
+        Raises: InvalidArgument when both or none are given.
         """
         rules = (webhook.rule for webhook in self._webhooks.values())
         return configurations(name, rules, WebhookTarget(url, service, ca))
@@ -275,7 +275,7 @@ class WebhookServer:
         is_mutating: bool,
     ) -> None:
         if path in self._webhooks:
-            raise InvalidValue(f"webhook {path}: the path is in use (give another path=)")
+            raise InvalidArgument(f"webhook {path}: the path is in use (give another path=)")
         rule = WebhookRule(path, resource_of(cls), tuple(operations), is_mutating)
         self._webhooks[path] = _Webhook(rule, review)
 
@@ -293,7 +293,7 @@ class WebhookServer:
                 return _not_allowed()
             try:
                 review = read_review(await request.read())
-            except InvalidValue as error:
+            except InvalidArgument as error:
                 log.warning("%s: %s", webhook.rule.path, error)
                 return _response(str(error).encode(), status=400)
             return _response(await self._review(webhook, review))
@@ -327,7 +327,7 @@ class WebhookServer:
             log.exception("%s %s: the webhook failed", webhook.rule.path, key_of(review))
             return self._fail(webhook, review, f"{type(error).__name__}: {error_text(error)}", 500)
         except asyncio.CancelledError:
-            if is_ending():
+            if is_cancelling():
                 raise
             return self._fail(webhook, review, "cancelled from inside", 500)
         self._allowed += 1
@@ -345,7 +345,7 @@ class WebhookServer:
             return _not_allowed()
         try:
             response = self._conversions.respond(await request.read())
-        except InvalidValue as error:
+        except InvalidArgument as error:
             log.warning("%s: %s", CONVERT_PATH, error)
             return _response(str(error).encode(), status=400)
         return _response(response)

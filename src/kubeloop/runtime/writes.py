@@ -16,28 +16,21 @@ import msgspec
 
 from kubeloop.cache import Scope
 from kubeloop.config import ClusterConfig
+from kubeloop.errors import DecodeError, InvalidArgument
 from kubeloop.kit import Clock
-from kubeloop.machinery import (
-    DecodeError,
-    GroupKind,
-    GroupResource,
-    GroupVersionKind,
-    InvalidValue,
-    ObjectKey,
-    parse_fields,
-    parse_labels,
-)
+from kubeloop.meta import GroupKind, GroupResource, GroupVersionKind, ObjectKey
 from kubeloop.rest import (
-    Answer,
     ByteStream,
     Codec,
     ItemStream,
     Request,
     RequestSender,
+    Response,
     RESTStats,
     WarningHandler,
     Watch,
 )
+from kubeloop.selectors import parse_fields, parse_labels
 from kubeloop.wire import Projection
 
 from .client import Client
@@ -79,7 +72,7 @@ class Write(msgspec.Struct, frozen=True):
     body: bytes = b""  # for field selectors
 
 
-def writes_of(response: Answer) -> list[Write]:
+def writes_of(response: Response) -> list[Write]:
     """The writes in a response; none for reads, and for responses without objects."""
     request = response.request
     if request.method in {"GET", "HEAD"} or ("dryRun", "All") in request.params:
@@ -145,11 +138,13 @@ def would_hold(write: Write, scope: Scope) -> bool:
     """Whether a cache of that scope holds the object after it has seen the write."""
     if write.gone or (write.key.namespace and scope.namespace not in {"", write.key.namespace}):
         return False
-    if scope.labels and (
-        write.labels is None or not parse_labels(scope.labels).matches(write.labels)
+    if scope.selector and (
+        write.labels is None or not parse_labels(scope.selector).matches(write.labels)
     ):
         return False
-    return not scope.fields or parse_fields(scope.fields).matches(_field_reader(write))
+    return not scope.field_selector or parse_fields(scope.field_selector).matches(
+        _field_reader(write)
+    )
 
 
 def _field_reader(write: Write) -> Callable[[str], str]:
@@ -158,7 +153,7 @@ def _field_reader(write: Write) -> Callable[[str], str]:
     def read(field: str) -> str:
         try:
             (value,) = Projection(field).read(write.body)
-        except (DecodeError, InvalidValue):
+        except (DecodeError, InvalidArgument):
             return ""
         return _as_text(value)
 
@@ -203,7 +198,7 @@ class _RecordingSender:
     def url(self, request: Request) -> str:
         return self._sender.url(request)
 
-    async def send(self, request: Request, *, warnings: WarningHandler | None = None) -> Answer:
+    async def send(self, request: Request, *, warnings: WarningHandler | None = None) -> Response:
         response = await self._sender.send(request, warnings=warnings)
         for write in writes_of(response):
             self._record(write)
@@ -213,10 +208,10 @@ class _RecordingSender:
         self,
         request: Request,
         *,
-        life: float | None = None,
+        max_duration: float | None = None,
         warnings: WarningHandler | None = None,
     ) -> Watch:
-        return self._sender.watch(request, life=life, warnings=warnings)
+        return self._sender.watch(request, max_duration=max_duration, warnings=warnings)
 
     def stream(self, request: Request, *, warnings: WarningHandler | None = None) -> ByteStream:
         return self._sender.stream(request, warnings=warnings)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .control_plane import ControlPlane, ControlPlaneFailed, assets_folder
     from .server.faults import Faults, Match, Reply, SeenRequest
     from .server.identity import User
-    from .server.statuses import Refusal
+    from .server.statuses import StatusError
     from .threads import running_in_thread
     from .workloads import Workloads
 
@@ -32,9 +32,9 @@ __all__ = [
     "ControlPlaneFailed",
     "Faults",
     "Match",
-    "Refusal",
     "Reply",
     "SeenRequest",
+    "StatusError",
     "User",
     "Workloads",
     "assets_folder",
@@ -47,7 +47,7 @@ _HOMES = {
     "ControlPlaneFailed": "control_plane",
     "Faults": "server.faults",
     "Match": "server.faults",
-    "Refusal": "server.statuses",
+    "StatusError": "server.statuses",
     "Reply": "server.faults",
     "SeenRequest": "server.faults",
     "User": "server.identity",

@@ -12,7 +12,8 @@ import logging
 from collections.abc import Callable, Hashable, Iterable
 from typing import TYPE_CHECKING, Generic, ParamSpec, Protocol, TypeVar, final
 
-from kubeloop.machinery import ConfigError, get_logger
+from kubeloop.errors import ConfigError
+from kubeloop.wire import get_logger
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry

@@ -63,7 +63,7 @@ class PriorityQueue(WorkQueue[K]):
         A key that was added before keeps the higher priority and the earlier time. With
         `after` and `rate_limited` the shorter delay counts (controller-runtime: `AddWithOpts`).
 
-        Raises: InvalidValue when `after` is not a number.
+        Raises: InvalidArgument when `after` is not a number.
         """
         if rate_limited or after is not None:
             self._add_later(key, after, rate_limited, priority, self._now())

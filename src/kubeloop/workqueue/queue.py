@@ -22,8 +22,8 @@ from typing import Generic, TypeVar, final
 
 import msgspec
 
+from kubeloop.errors import KubeError
 from kubeloop.kit import Clock, SystemClock
-from kubeloop.machinery import KubeError
 
 from .limiters import check_delay
 from .metrics import MetricsReporter, QueueMetrics, sum_and_max_age

@@ -20,9 +20,9 @@ import msgspec
 
 from kubeloop import Client, Context, KubeError, Manager, ObjectKey
 from kubeloop.election import ElectionTimes, LeadershipLost
+from kubeloop.errors import ConfigError
 from kubeloop.inspector import Inspector
 from kubeloop.kit import Clock, TaskOwner, cancel_and_wait
-from kubeloop.machinery import ConfigError
 from kubeloop.runtime import LeaderElection
 from kubeloop.testing import APIServer, Workloads
 from kubeloop.wire.apps.v1 import Deployment

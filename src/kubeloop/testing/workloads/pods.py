@@ -14,14 +14,8 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from kubeloop.machinery import (
-    NotFound,
-    ObjectKey,
-    Owner,
-    controller_ref,
-    find_condition,
-    is_condition_true,
-)
+from kubeloop.errors import NotFound
+from kubeloop.meta import ObjectKey, Owner, controller_ref, find_condition, is_condition_true
 from kubeloop.runtime import Context, Result, update_status
 from kubeloop.wire import Model, Resource
 from kubeloop.wire.core.v1 import Pod, PodTemplateSpec
@@ -152,7 +146,7 @@ async def delete_pods(ctx: Context, pods: Sequence[Pod]) -> None:
 
     async def delete(number: int) -> None:
         metadata = pods[number].metadata
-        await at.delete(str(metadata.name), uid=str(metadata.uid), missing_ok=True)
+        await at.delete(str(metadata.name), expected_uid=str(metadata.uid), missing_ok=True)
 
     await parallelize(delete, len(pods), workers=AT_ONCE)
 
