@@ -1,7 +1,7 @@
 """`python -m bench [--only NAME] [--markdown] [--check] [--full]`: run the benches, print a table.
 
 `--full` is the long form: larger clusters, Markdown, and plots beside the report in build/bench.
-Promises: it comes to an end, whatever a bench does, and leaves no process behind; interrupted,
+Guarantees: it comes to an end, whatever a bench does, and leaves no process behind; interrupted,
 it shows what was found. The exit code is 1 when a bench failed, with `--check` also when a
 goal was missed, and 0 otherwise: figures inform, they do not fail a build by themselves.
 """
@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from .alone import Report, limit, run_alone
+from .isolated_run import Report, limit, run_isolated
 from .measure import ROOT
 from .report import as_text, missed
 from .scale import FULL
@@ -62,7 +62,7 @@ def _until_interrupted(names: Sequence[str]) -> Iterator[Report]:
         print(f"running {name} ...", file=sys.stderr, flush=True)
         begun = time.monotonic()
         try:
-            yield run_alone(f"bench.bench_{name}", within=limit())
+            yield run_isolated(f"bench.bench_{name}", within=limit())
         except KeyboardInterrupt:
             yield Report(name, "", [], "interrupted")
             return
@@ -76,7 +76,7 @@ def _parser(benches: Sequence[str]) -> argparse.ArgumentParser:
         action="append",
         metavar="NAME",
         choices=benches,
-        help=f"run this bench alone; may be repeated ({', '.join(benches) or 'there is none yet'})",
+        help=f"run only this bench; may be repeated ({', '.join(benches) or 'there is none yet'})",
     )
     parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
     parser.add_argument("--full", action="store_true", help="the long form, with plots")

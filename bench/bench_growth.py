@@ -12,7 +12,7 @@ from functools import partial
 from bench.bench_peers import GO, OURS, best_peer, contestants
 from bench.cluster import Cluster, client_go, cluster_with, missing_assets, ours
 from bench.contest import attempted, median_cost
-from bench.measure import ROOT, Cost, Failed, Row, ratio, said
+from bench.measure import ROOT, Cost, Failed, Row, format_number, ratio
 from bench.plots import svg
 from bench.scale import is_full
 
@@ -89,7 +89,7 @@ def _informers(cluster: Cluster) -> dict[str, Callable[[], Cost]]:
 
 
 def _sync(cluster: Cluster, command: list[str]) -> Cost:
-    return cluster.mirrored(command).sync
+    return cluster.run_informer(command).sync
 
 
 _FIGURES: dict[str, tuple[str, Callable[[Cost], float]]] = {
@@ -111,5 +111,5 @@ def _draw(curves: Curves) -> None:
 
 
 def _row(name: str, unit: str, of: Callable[[Cost], float], curve: dict[int, Cost]) -> Row:
-    each = ", ".join(f"{size:,}: {said(of(cost))}" for size, cost in curve.items())
+    each = ", ".join(f"{size:,}: {format_number(of(cost))}" for size, cost in curve.items())
     return Row(f"{name}, {unit}", each)

@@ -6,9 +6,9 @@ import compileall
 from collections.abc import Iterator
 
 from bench.contest import Snippet, attempted, side_by_side
+from bench.embedded_server import serving
 from bench.measure import ROOT, Row, figure, ratios, spread
 from bench.scale import count
-from bench.served import serving
 
 NAME = "imports"
 GOAL = (
@@ -17,7 +17,7 @@ GOAL = (
 )
 
 ROUNDS = count("IMPORTS", 3, full=7)
-BENEATH, DOOR = "import aiohttp, msgspec", "import kubeloop"
+DEPENDENCIES, PACKAGE = "import aiohttp, msgspec", "import kubeloop"
 PEERS = ("lightkube", "kr8s", "kubernetes_asyncio", "kubernetes")
 CORE = "import kubeloop.wire.core.v1"
 FIRST = """
@@ -34,19 +34,21 @@ run(work())
 def run() -> Iterator[Row]:
     """With bytecode at hand, as an installed package has it."""
     compileall.compile_dir(ROOT / "src", quiet=2)
-    snippets = {name: Snippet(name) for name in (BENEATH, DOOR, *(f"import {p}" for p in PEERS))}
+    snippets = {
+        name: Snippet(name) for name in (DEPENDENCIES, PACKAGE, *(f"import {p}" for p in PEERS))
+    }
     costs, failures = attempted(snippets, times=ROUNDS)
     wall = {name: [cost.wall for cost in found] for name, found in costs.items()}
-    yield ratios(f"{DOOR} / {BENEATH}", wall[DOOR], wall[BENEATH], at_most=1.3)
+    yield ratios(f"{PACKAGE} / {DEPENDENCIES}", wall[PACKAGE], wall[DEPENDENCIES], at_most=1.3)
     yield _first_request()
-    core = side_by_side({CORE: CORE}, setup=f"{BENEATH}, kubeloop", times=ROUNDS)[CORE]
+    core = side_by_side({CORE: CORE}, setup=f"{DEPENDENCIES}, kubeloop", times=ROUNDS)[CORE]
     took = f"{core.wall * 1000:.0f} ms"
     yield Row(f"{CORE} after that", took, "at most 60 ms", core.wall <= 0.060)
     for name in list(wall)[2:]:
-        shares = [each / ours for each, ours in zip(wall[name], wall[BENEATH], strict=True)]
-        yield Row(f"{name} / {BENEATH}", spread(shares))
+        shares = [each / ours for each, ours in zip(wall[name], wall[DEPENDENCIES], strict=True)]
+        yield Row(f"{name} / {DEPENDENCIES}", spread(shares))
     yield from (Row(name, str(why).splitlines()[0]) for name, why in failures.items())
-    yield figure(BENEATH, min(wall[BENEATH]) * 1000, "ms")
+    yield figure(DEPENDENCIES, min(wall[DEPENDENCIES]) * 1000, "ms")
 
 
 def _first_request() -> Row:

@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from bench.cluster import Cluster, Mirrored, client_go, cluster_with, missing_assets, ours
+from bench.cluster import Cluster, InformerCosts, client_go, cluster_with, missing_assets, ours
 from bench.measure import Cost, Row, figure, ratios
 from bench.scale import count
 
@@ -18,7 +18,7 @@ EVENTS = count("EVENTS", 3_000, full=10_000)
 ROUNDS = count("ROUNDS", 2, full=3)
 LOADED = count("LOADED", 20_000, full=100_000)  # pods while the loop is watched
 
-Runs = dict[str, list[Mirrored]]
+Runs = dict[str, list[InformerCosts]]
 
 
 def run() -> list[Row]:
@@ -29,7 +29,7 @@ def run() -> list[Row]:
     with cluster_with(PODS) as cluster:
         runs = _in_turns(cluster, program)
         cluster.grow(max(PODS, LOADED))
-        hold = cluster.mirrored(ours("--hold")).hold
+        hold = cluster.run_informer(ours("--hold")).hold
     return [*_sync_rows(runs), *_event_rows(runs), *_memory_rows(runs), _hold_row(hold)]
 
 
@@ -39,14 +39,14 @@ def _in_turns(cluster: Cluster, program: Path) -> Runs:
         "protobuf": (go, EVENTS),
         "keys": (ours(), EVENTS),
         "json": ([*go, "--json"], 0),
-        "decoded": (ours("--told=new"), EVENTS),
-        "both": (ours("--told=both"), EVENTS),
+        "decoded": (ours("--handler=new"), EVENTS),
+        "both": (ours("--handler=both"), EVENTS),
         "compressed": (ours("--store-as=compressed"), 0),
     }
     runs: Runs = {name: [] for name in contestants}
     for _ in range(ROUNDS):
         for name, (command, events) in contestants.items():
-            runs[name].append(cluster.mirrored(command, events=events))
+            runs[name].append(cluster.run_informer(command, events=events))
     return runs
 
 
@@ -108,11 +108,11 @@ def _hold_row(hold: float) -> Row:
     return Row(what, f"{hold * 1000:.1f} ms CPU", "at most 20 ms", hold <= 0.020)
 
 
-def _syncs(runs: Sequence[Mirrored]) -> list[Cost]:
+def _syncs(runs: Sequence[InformerCosts]) -> list[Cost]:
     return [each.sync for each in runs]
 
 
-def _events(runs: Sequence[Mirrored]) -> list[Cost]:
+def _events(runs: Sequence[InformerCosts]) -> list[Cost]:
     return [each.events for each in runs if each.events is not None]
 
 

@@ -1,7 +1,7 @@
 """All pods of a real API server as typed objects, by us and by every peer.
 
 Each in a process of its own. Lists are read and decoded to the end; an informer is one that
-has told its user of everything.
+has notified its user of every object.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def run() -> Iterator[Row]:
 
 
 def contestants(pods: int) -> dict[str, Contestant]:
-    """Everyone, told how many pods there are; whoever finds fewer fails."""
+    """All clients, given the number of pods; one that finds fewer fails."""
     check = f"\nassert found == {pods}, found\n"
     found: dict[str, Contestant] = {
         name: Snippet(code.replace("WANTED", str(pods)) + check, setup)

@@ -1,6 +1,6 @@
 """Reading a synced cache, by index and by selector, beside client-go's.
 
-client-go hands out the object that the cache itself holds, and nobody may change it; we hand
+client-go hands out the object that the cache itself holds, which must not be changed; we hand
 out one of the reader's own, decoded for it. Who only needs keys, or part of a kind, does not
 pay for that.
 """

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from bench.cluster import client_go, cluster_with, missing_assets
 from bench.controllers import commands, reconciling
-from bench.loading import PodWriter
+from bench.etcd_writer import PodWriter
 from bench.measure import Row, figures, ratios
 from bench.relay import Relay
 from bench.scale import count

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from bench.cluster import Cluster, client_go, cluster_with, missing_assets
 from bench.controllers import commands, reconciling
-from bench.loading import PodWriter
+from bench.etcd_writer import PodWriter
 from bench.measure import Row, figures, ratio
 from bench.scale import count
 

@@ -12,15 +12,15 @@ from typing import Any
 
 import msgspec
 
+from bench.embedded_server import serving
 from bench.measure import Row, figure
-from bench.served import serving
 from kubeloop.cache import RawPage, Scope, SharedInformer, Watchable
 from kubeloop.events import FakeRecorder
 from kubeloop.kit import SystemClock, TaskOwner, running
 from kubeloop.kit import run as run_loop
 from kubeloop.meta import ObjectKey
 from kubeloop.runtime import Client, Context, Manager, tune_garbage_collector
-from kubeloop.runtime.caches import Cached, Caches
+from kubeloop.runtime.caches import CacheDeclaration, Caches
 from kubeloop.runtime.context import Environment
 from kubeloop.runtime.controller import Controller
 from kubeloop.runtime.specs import ControllerSpec
@@ -81,29 +81,29 @@ class Source:
 
 def _object(name: str, version: int) -> bytes:
     metadata = {"namespace": "shop", "name": name, "uid": name, "resourceVersion": str(version)}
-    said = {"kind": "ConfigMap", "apiVersion": "v1", "metadata": metadata, "data": {"a": "b" * 500}}
-    return msgspec.json.encode(said)
+    data = {"kind": "ConfigMap", "apiVersion": "v1", "metadata": metadata, "data": {"a": "b" * 500}}
+    return msgspec.json.encode(data)
 
 
-class Mirror:
-    """Stands in for a client: its one informer reads from a source."""
+class FakeInformerClient:
+    """A client whose informers read from a source."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
 
     def informer(
-        self, _kind: Watchable, /, *, of: type[Any] = dict, **_: Any
+        self, _kind: Watchable, /, *, model: type[Any] = dict, **_: Any
     ) -> SharedInformer[Any]:
-        return SharedInformer(self._source, of)
+        return SharedInformer(self._source, model)
 
 
 @asynccontextmanager
 async def _controlled(source: Source, reconcile: Callable[..., Any]) -> AsyncIterator[Controller]:
     spec = ControllerSpec(name="maps", kind=ConfigMap, reconcile=reconcile, workers=WORKERS)
-    caches = Caches(Mirror(source), [Cached(kind=ConfigMap, of=ConfigMap)])
+    caches = Caches(FakeInformerClient(source), [CacheDeclaration(kind=ConfigMap, model=ConfigMap)])
     client: Any = None  # nothing is written
-    around = Environment(client, caches, SystemClock())
-    controller = Controller(spec, around, recorder=FakeRecorder())
+    environment = Environment(client, caches, SystemClock())
+    controller = Controller(spec, environment, recorder=FakeRecorder())
     async with TaskOwner() as tasks:
         for informer in caches:
             tasks.spawn(informer.run(), name="informer")
@@ -124,7 +124,7 @@ async def _latency() -> float:
 
     taken: list[float] = []
     async with _controlled(source, reconcile) as controller:
-        await controller.wait_begun()
+        await controller.wait_started()
         for number in range(EVENTS):
             begun.clear()
             event = RawEvent("ADDED", Raw(_object(f"new-{number}", number + 2)))

@@ -85,7 +85,7 @@ async def canned():
 
 
 loop = asyncio.new_event_loop()
-loop.set_exception_handler(lambda *_: None)  # nobody says goodbye here
+loop.set_exception_handler(lambda *_: None)  # connections are not closed cleanly
 """
 START = """
 async def start():

@@ -42,7 +42,7 @@ def resident() -> int:
 
 def resident_at_most() -> int:
     # Linux hands ru_maxrss of the parent on to a child that it starts, so that a large
-    # bench would lend its own memory to every snippet; VmHWM begins anew with the program.
+    # bench would lend its own memory to every snippet; VmHWM starts again with the program.
     unit = 1 if sys.platform == "darwin" else 1024
     return status("VmHWM:") or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 

@@ -16,9 +16,9 @@ from typing import final
 import msgspec
 
 from bench.contest import Program
-from bench.loading import change_pods, write_pods
+from bench.etcd_writer import change_pods, write_pods
+from bench.line_process import line_process
 from bench.measure import ROOT, Cost
-from bench.talking import talking
 from kubeloop import ALL_NAMESPACES, Client, run
 from kubeloop.testing import ControlPlane, ControlPlaneFailed, assets_folder, running_in_thread
 from kubeloop.testing.control_plane import cached_assets
@@ -26,7 +26,7 @@ from kubeloop.wire.core.v1 import Pod
 
 __all__ = [
     "Cluster",
-    "Mirrored",
+    "InformerCosts",
     "client_go",
     "cluster_with",
     "go_program",
@@ -37,7 +37,7 @@ __all__ = [
 _QUOTA = 8 << 30  # bytes in etcd: 100,000 pods are 600 MB, and every change is kept as well
 
 
-class Mirrored(msgspec.Struct, frozen=True):
+class InformerCosts(msgspec.Struct, frozen=True):
     """What an informer cost: until it was synced, and for the updates after that."""
 
     sync: Cost
@@ -67,14 +67,13 @@ class Cluster:
     def grow(self, pods: int) -> None:
         """Add pods until there are `pods`, and wait until the server has handed all out once.
 
-        Whoever reads first from a server that has just taken them in waits for it; nobody who
-        is measured should.
+        The first read after such a write is slow; it must not be one that is measured.
         """
         if pods > self._pods:
             run(write_pods(self.etcd, range(self._pods, pods)))
             self._pods = pods
             run(self._seen())
-            self.mirrored(ours())
+            self.run_informer(ours())
 
     async def _seen(self) -> None:
         async with Client(self._plane.config) as client:
@@ -85,20 +84,20 @@ class Cluster:
         """Kill kube-apiserver, start it again, and wait until it is ready."""
         run(self._plane.restart())
 
-    def mirrored(self, command: Sequence[str], *, events: int = 0) -> Mirrored:
+    def run_informer(self, command: Sequence[str], *, events: int = 0) -> InformerCosts:
         """Run one informer in a process of its own, and change pods once it is synced.
 
         Raises: Failed, when it ends too early, or has to be killed: an event that was merged
         with another never comes.
         """
         whole = [*command, f"--objects={self._pods}", f"--events={events}"]
-        with talking(whole, env={"KUBECONFIG": str(self.kubeconfig)}) as talker:
-            sync, hold = _cost(talker.line())
+        with line_process(whole, env={"KUBECONFIG": str(self.kubeconfig)}) as program:
+            sync, hold = _cost(program.line())
             if not events:
-                return Mirrored(sync, hold=hold)
+                return InformerCosts(sync, hold=hold)
             self._rounds += 1
             run(change_pods(self.etcd, events, mark=str(self._rounds)))
-            return Mirrored(sync, _cost(talker.line())[0], hold)
+            return InformerCosts(sync, _cost(program.line())[0], hold)
 
 
 @contextmanager
@@ -154,10 +153,10 @@ def go_program(work: str, **options: int) -> Program | None:
 
 def ours(*options: str) -> list[str]:
     """Our own informer as a command."""
-    return [sys.executable, "-m", "bench.mirror", *options]
+    return [sys.executable, "-m", "bench.informer", *options]
 
 
 def _cost(line: bytes) -> tuple[Cost, float]:
-    said = msgspec.json.decode(line)
-    hold = said.pop("hold", 0.0)
-    return msgspec.convert(said, Cost), hold
+    fields = msgspec.json.decode(line)
+    hold = fields.pop("hold", 0.0)
+    return msgspec.convert(fields, Cost), hold

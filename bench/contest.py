@@ -1,8 +1,8 @@
-"""Lets contestants do the same work in turns, and takes what each of them cost.
+"""Runs contestants with the same work in turns, and collects the cost of each.
 
-Promises: each runs in a process of its own; they take turns, so that a machine that slows down
-slows all of them; one that fails or takes too long is killed, and says so.
-Elsewhere: the interpreter of a snippet (`child`), rows made of costs (`measure`).
+Guarantees: each runs in its own process; they take turns, so that a machine that slows down
+slows all of them; one that fails or takes too long is killed and reported.
+See also: the interpreter of a snippet (`child`), rows made of costs (`measure`).
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from pathlib import Path
 
 import msgspec
 
+from bench.line_process import TIMEOUT, line_process
 from bench.measure import ROOT, Cost, Failed
-from bench.talking import PATIENCE, talking
 
 __all__ = [
     "Contestant",
@@ -111,8 +111,8 @@ def _cost_of(name: str, contestant: Contestant) -> Cost:
         case Snippet(code, setup):
             return _run_snippet(name, code, setup)
         case Program(command):
-            with talking(command) as talker:
-                return msgspec.json.decode(talker.line(), type=Cost)
+            with line_process(command) as program:
+                return msgspec.json.decode(program.line(), type=Cost)
 
 
 def _run_snippet(name: str, code: str, setup: str) -> Cost:
@@ -126,10 +126,10 @@ def _run_snippet(name: str, code: str, setup: str) -> Cost:
                 input=msgspec.json.encode([setup, code]),
                 capture_output=True,
                 check=False,
-                timeout=PATIENCE,
+                timeout=TIMEOUT,
             )
         except subprocess.TimeoutExpired:
-            raise Failed(f"{what} was killed after {PATIENCE:.0f} s") from None
+            raise Failed(f"{what} was killed after {TIMEOUT:.0f} s") from None
         if ended.returncode:
             raise Failed(f"{what} ended with {ended.returncode}: {ended.stderr.decode()}")
         return msgspec.json.decode(out.read_bytes(), type=Cost)

@@ -1,4 +1,4 @@
-"""Both controllers of pods, ours and client-go's, as programs that tell of each reconcile."""
+"""Both controllers of pods, ours and client-go's, as programs that report each reconcile."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import final
 
 import msgspec
 
+from bench.line_process import LineProcess, line_process
 from bench.measure import Failed
-from bench.talking import Talker, talking
 
 __all__ = ["Reconciler", "Seen", "commands", "reconciling"]
 
@@ -27,12 +27,12 @@ class Seen(msgspec.Struct, frozen=True):
 class Reconciler:
     """A controller that has reconciled every pod once."""
 
-    def __init__(self, talker: Talker) -> None:
-        self._talker = talker
+    def __init__(self, process: LineProcess) -> None:
+        self._process = process
 
     def await_mark(self, mark: str) -> Seen:
         """Wait until the pod with this mark is reconciled."""
-        found = msgspec.json.decode(self._talker.line(), type=Seen)
+        found = msgspec.json.decode(self._process.line(), type=Seen)
         if found.mark != mark:
             raise Failed(f"waited for the mark {mark!r}, and {found.mark!r} came")
         return found
@@ -52,7 +52,7 @@ def reconciling(command: list[str], kubeconfig: Path) -> Iterator[Reconciler]:
     """Run a controller while the block lasts, which begins when it has seen every pod."""
     path = str(kubeconfig)
     extra = [] if command[0] == sys.executable else [f"--kubeconfig={path}"]
-    with talking([*command, *extra], env={"KUBECONFIG": path}) as talker:
-        reconciler = Reconciler(talker)
+    with line_process([*command, *extra], env={"KUBECONFIG": path}) as program:
+        reconciler = Reconciler(program)
         reconciler.await_mark("")
         yield reconciler

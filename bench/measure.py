@@ -1,8 +1,8 @@
 """What a bench finds: costs, and the rows of the table that are made of them.
 
-Promises: pure values; only a ratio or a bound of our own carries a verdict, an absolute figure
+Guarantees: pure values; only a ratio or a bound of our own carries a verdict, an absolute figure
 never does.
-Elsewhere: how costs are taken (`contest`), how rows are shown (`report`).
+See also: how costs are taken (`contest`), how rows are shown (`report`).
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ __all__ = [
     "clocked",
     "figure",
     "figures",
+    "format_number",
     "ratio",
     "ratios",
-    "said",
     "spread",
 ]
 
@@ -77,14 +77,14 @@ def spread(values: Sequence[float]) -> str:
 
 
 def figure(what: str, value: float, unit: str) -> Row:
-    """An absolute figure: shown for the reader, judged by nobody."""
-    return Row(what, f"{said(value)} {unit}".strip())
+    """An absolute figure: shown for the reader, without a goal."""
+    return Row(what, f"{format_number(value)} {unit}".strip())
 
 
 def figures(what: str, values: Sequence[float], unit: str) -> Row:
     """The same for several rounds: the median, with the least and the most."""
-    least, most = said(min(values)), said(max(values))
-    return Row(what, f"{said(statistics.median(values))} ({least}..{most}) {unit}")
+    least, most = format_number(min(values)), format_number(max(values))
+    return Row(what, f"{format_number(statistics.median(values))} ({least}..{most}) {unit}")
 
 
 def clocked(action: Callable[[], object]) -> tuple[float, float]:
@@ -94,6 +94,6 @@ def clocked(action: Callable[[], object]) -> tuple[float, float]:
     return time.perf_counter() - wall, time.process_time() - cpu
 
 
-def said(value: float) -> str:
+def format_number(value: float) -> str:
     """Four digits, and all of them where there are more before the point."""
     return f"{value:,.4g}" if value < 1000 else f"{value:,.0f}"

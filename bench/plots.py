@@ -1,6 +1,6 @@
 """Curves as SVG, in plain text: cost against number of objects.
 
-Promises: both axes are logarithmic, the one across carries the sizes that were measured, the
+Guarantees: both axes are logarithmic, the one across carries the sizes that were measured, the
 one up round numbers; the first curve stands out, and the legend has the order of the curves,
 the dearest on top; pure text out of values.
 """
@@ -16,7 +16,7 @@ __all__ = ["svg"]
 Point = tuple[float, float]
 
 WIDTH, HEIGHT = 720, 440
-LEFT, RIGHT, TOP, BOTTOM = 70, 200, 56, 50  # room for labels and the legend
+LEFT, RIGHT, TOP, BOTTOM = 70, 200, 56, 50  # space for labels and the legend
 INSET = 20  # between the edge and the first size
 COLOURS = (
     *("#d62728", "#1f77b4", "#17becf", "#ff7f0e", "#2ca02c"),

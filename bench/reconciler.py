@@ -1,6 +1,6 @@
-"""A controller of pods that tells when each reconcile began: the twin of client-go's.
+"""A controller of pods that reports when each reconcile began: the twin of client-go's.
 
-It says hello in a line of JSON once all pods have been reconciled, and after that tells of each
+It prints a line of JSON when all pods have been reconciled, and after that one for each
 new mark (the message in a pod's status). It ends when its input does.
 """
 
@@ -11,7 +11,7 @@ import json
 import threading
 import time
 
-from bench.mirror import end_with_input
+from bench.informer import end_with_input
 from kubeloop import Context, Manager, ObjectKey, run
 from kubeloop.wire.core.v1 import Pod
 
@@ -19,7 +19,7 @@ from kubeloop.wire.core.v1 import Pod
 def controller(objects: int) -> Manager:
     """One worker, and nothing that a user would not have by default."""
     manager = Manager()
-    told = {""}
+    reported = {""}
     done = 0
 
     @manager.controller(Pod, workers=1)
@@ -29,8 +29,8 @@ def controller(objects: int) -> Manager:
         pod = ctx.get(Pod, key)
         mark = (pod.status.message or "") if pod is not None and pod.status is not None else ""
         done += 1
-        if mark not in told:
-            told.add(mark)
+        if mark not in reported:
+            reported.add(mark)
             if done > objects:
                 say(mark, at)
         if done == objects:

@@ -1,6 +1,6 @@
 """Passes bytes on between clients and a server, and remembers when.
 
-Promises: nothing is read, held back or changed, so TLS goes through; a moment is noted just
+Guarantees: nothing is read, held back or changed, so TLS goes through; a moment is noted just
 before the bytes are handed to the client's socket.
 """
 
@@ -57,7 +57,7 @@ class Relay:
     ) -> None:
         for each in self._open:
             with contextlib.suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)  # whoever reads from it comes to an end
+                each.shutdown(socket.SHUT_RDWR)  # ends the reads
             each.close()
 
     def _accept(self) -> None:

@@ -1,6 +1,6 @@
 """Turns what benches found into text: the machine, the table, the goals.
 
-Promises: pure text out of values, nothing measured here; no host or user name in it.
+Guarantees: pure text out of values, nothing measured here; no host or user name in it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from importlib import metadata
 
 from kubeloop.testing.control_plane import cached_assets
 
-from .alone import Report
+from .isolated_run import Report
 from .measure import ROOT, Row
 
 __all__ = ["as_text", "machine", "missed"]

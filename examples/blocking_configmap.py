@@ -1,4 +1,4 @@
-"""A configmap without asyncio: make it or bring it up to date, change and remove keys.
+"""A configmap without asyncio: create or update it, change and remove keys.
 
 Run it with `python examples/blocking_configmap.py`; nothing stays behind.
 """
@@ -26,7 +26,7 @@ def main() -> None:
 
 
 def change(configmaps: ResourceClient[ConfigMap]) -> None:
-    """Only what changed is sent; when somebody else changes another key meanwhile, both stay."""
+    """Only what changed is sent; changes of other keys by other clients stay."""
     with configmaps.edit(NAME) as settings:
         settings.data["color"] = "blue"
         del settings.data["size"]

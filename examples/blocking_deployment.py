@@ -1,4 +1,4 @@
-"""A deployment from its beginning to its end, without asyncio: create, scale, new image, delete.
+"""A deployment from create to delete, without asyncio: create, scale, new image, delete.
 
     python examples/blocking_deployment.py
 

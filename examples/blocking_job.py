@@ -47,7 +47,7 @@ def job_for(command: Sequence[str]) -> Job:
 
 
 def succeeded(jobs: ResourceClient[Job], name: str) -> bool:
-    """Wait until the job has come to an end, and say whether it was a good one."""
+    """Wait until the job has ended; returns whether it succeeded."""
     job = jobs.wait_for(name, function=is_finished, timeout=300)
     return is_condition_true(job.status.conditions, "Complete")
 

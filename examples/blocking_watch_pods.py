@@ -1,4 +1,4 @@
-"""Pods of all namespaces and what becomes of them, until Ctrl-C, without asyncio.
+"""Pods of all namespaces and their changes, until Ctrl-C, without asyncio.
 
 `python examples/blocking_watch_pods.py app=web` shows those that the label selector selects,
 without a selector it shows all.

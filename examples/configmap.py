@@ -1,4 +1,4 @@
-"""A configmap: make it or bring it up to date, change one key of it, remove another.
+"""A configmap: create or update it, change one key of it, remove another.
 
 Run it with `python examples/configmap.py`; nothing stays behind.
 """
@@ -27,7 +27,7 @@ async def main() -> None:
 
 
 async def change(configmaps: ResourceClient[ConfigMap]) -> None:
-    """Only what changed is sent; when somebody else changes another key meanwhile, both stay."""
+    """Only what changed is sent; changes of other keys by other clients stay."""
     async with configmaps.edit(NAME) as settings:
         settings.data["color"] = "blue"
         del settings.data["size"]

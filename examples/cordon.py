@@ -23,7 +23,7 @@ async def main() -> None:
 
 
 async def cordon(client: Client, name: str) -> None:
-    """With edit: read, change, send the difference, again if somebody was faster."""
+    """With edit: read, change, send the difference, again after a conflict."""
     async with client.core_v1.nodes().edit(name) as node:
         node.spec.unschedulable = True
 

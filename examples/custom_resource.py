@@ -1,4 +1,4 @@
-"""A kind of your own, as a class: the server learns it from the class, and you get objects.
+"""A kind of your own, as a class: installed from the class, and used with typed objects.
 
 Run it with `python examples/custom_resource.py`; the CRD stays.
 """

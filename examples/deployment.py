@@ -1,4 +1,4 @@
-"""A deployment from its beginning to its end: create, scale, new image, restart, delete.
+"""A deployment from create to delete: create, scale, new image, restart, delete.
 
     python examples/deployment.py
 

@@ -30,13 +30,13 @@ async def main() -> None:
             async with elector.leadership() as leadership:
                 await work(identity, leadership.transitions)
         except LeadershipLost as error:
-            # The work was cancelled before anybody else could begin.
+            # The work was cancelled before another candidate could lead.
             sys.exit(str(error))
 
 
 async def work(identity: str, transitions: int) -> None:
     print(f"{identity}: working, the lease has changed hands {transitions} times", flush=True)
-    await asyncio.Event().wait()  # whatever must not be done by two at once
+    await asyncio.Event().wait()  # the work that only one may do
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""A controller: a Foo owns a Deployment, says in its status how far that is, and writes events.
+"""A controller: a Foo owns a Deployment, reports it in the status, and records events.
 
     python examples/sample_controller.py
 
 It installs the kind Foo from the class below. Run it twice: the lease `sample-controller`
-decides which of the two works. Ctrl-C lets it finish what it is at.
+decides which of the two works. Ctrl-C stops it after the running reconciles.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ async def reconcile(key: ObjectKey, ctx: Context) -> Result | None:
     if foo is None:
         return None  # it is gone, and the server collects what it owned
     if foo.spec.replicas < 0:
-        raise TerminalError("spec.replicas: less than none")  # no try mends it, only a change
+        raise TerminalError("spec.replicas: must not be negative")  # a retry cannot help
 
     wanted = deployment_for(foo)
     there = ctx.get(Deployment, ObjectKey(key.namespace, foo.spec.deployment_name))
@@ -55,7 +55,7 @@ async def reconcile(key: ObjectKey, ctx: Context) -> Result | None:
 
     available = (there.status.available_replicas if there is not None else None) or 0
     foo.status = FooStatus(available_replicas=available)
-    await ctx.update_status(foo)  # no request when it says so already
+    await ctx.update_status(foo)  # no request if it is equal
     ctx.log.info("%d of %d available", available, foo.spec.replicas)
     return None
 

@@ -1,4 +1,4 @@
-"""Pods of all namespaces and what becomes of them, until Ctrl-C.
+"""Pods of all namespaces and their changes, until Ctrl-C.
 
 `python examples/watch_pods.py app=web` shows those that the label selector selects,
 without a selector it shows all.

@@ -23,7 +23,7 @@ def webhooks_with(certificates: str, listen: str = ":9443") -> WebhookServer:
     @webhooks.mutate(Deployment)
     def label(deployment: Deployment, request: AdmissionRequest[Deployment]) -> Deployment:
         deployment.metadata.labels.setdefault(
-            "example.com/owner", request.user.username or "nobody"
+            "example.com/owner", request.user.username or "unknown"
         )
         return deployment
 

@@ -18,7 +18,7 @@ from kubeloop.election import DEFAULT_TOLERANCE
 from kubeloop.events import broadcaster
 from kubeloop.rest import connections, liveness
 from kubeloop.rest.timeouts import DEFAULT_TIMEOUTS
-from kubeloop.runtime import context, health, life, manager, own_writes, specs
+from kubeloop.runtime import context, health, lifecycle, manager, own_writes, specs
 from kubeloop.workqueue import ItemExponentialFailureRateLimiter
 
 ROOT = Path(__file__).parent.parent
@@ -200,7 +200,7 @@ NUMBERS = [
     ("cache.md", "at most an hour apart", outage.LONGEST_INTERVAL, 3600),
     ("controllers.md", "cancelled after 5 minutes", specs.RECONCILE_TIMEOUT, 300),
     ("controllers.md", "`grace` seconds (30)", manager.GRACE, 30),
-    ("controllers.md", "5 s for cancelled work", life.CANCEL_TIMEOUT, 5),
+    ("controllers.md", "5 s for cancelled work", lifecycle.CANCEL_TIMEOUT, 5),
     ("controllers.md", "at most 5 s for events", broadcaster.FLUSH_WITHIN, 5),
     ("controllers.md", "gives other tasks 5 s", RUNNING.TASKS_GRACE, 5),
     ("controllers.md", "`asyncio.to_thread` 10 s", RUNNING.THREADS_GRACE, 10),

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from bench.contest import Program, Snippet, attempted, in_rounds, measured, side_by_side
+from bench.line_process import line_process
 from bench.measure import Cost, Failed
-from bench.talking import talking
 
 MEGABYTE = 1_000_000
 
@@ -54,8 +54,8 @@ def test_setup_and_snippet_share_their_names() -> None:
 
 
 def test_a_program_says_itself_what_it_cost() -> None:
-    said = '{"wall": 1.5, "cpu": 0.5, "before": 1, "peak": 3, "steady": 2}'
-    command = (sys.executable, "-c", f"print({said!r}, flush=True)")
+    output = '{"wall": 1.5, "cpu": 0.5, "before": 1, "peak": 3, "steady": 2}'
+    command = (sys.executable, "-c", f"print({output!r}, flush=True)")
 
     costs = in_rounds({"program": Program(command)}, times=2)
 
@@ -76,7 +76,7 @@ def test_a_program_that_takes_too_long_is_killed_and_the_error_says_so() -> None
 
     with (
         pytest.raises(Failed, match="was killed after 0 s"),
-        talking(command, patience=0.1) as talker,
+        line_process(command, timeout=0.1) as talker,
     ):
         talker.line()
 
@@ -84,5 +84,5 @@ def test_a_program_that_takes_too_long_is_killed_and_the_error_says_so() -> None
 def test_a_program_that_ends_too_early_is_a_failure_with_its_code() -> None:
     command = [sys.executable, "-c", "raise SystemExit(7)"]
 
-    with pytest.raises(Failed, match="ended with 7"), talking(command) as talker:
+    with pytest.raises(Failed, match="ended with 7"), line_process(command) as talker:
         talker.line()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from bench.__main__ import discover, exit_code, main
-from bench.alone import Report, run_alone
+from bench.isolated_run import Report, run_isolated
 from bench.measure import ROOT, Row
 from bench.report import as_text
 
@@ -58,7 +58,7 @@ def test_a_bench_is_named_after_its_file(tmp_path: Path) -> None:
     assert discover(tmp_path) == ["cache", "wire"]
 
 
-def test_a_bench_nobody_has_written_is_refused() -> None:
+def test_an_unknown_bench_is_rejected() -> None:
     with pytest.raises(SystemExit) as refused:
         main(["--only", "no-such-bench"])
 
@@ -75,7 +75,7 @@ def test_a_bench_reports_from_an_interpreter_of_its_own(benches: Path) -> None:
         "    return [ratio('size', 1, 4, at_most=0.5)]\n"
     )
 
-    found = run_alone("bench_fine", within=SOON)
+    found = run_isolated("bench_fine", within=SOON)
 
     assert found == Report("fine", "is small", [Row("size", "0.25", "at most 0.5", ok=True)])
 
@@ -88,7 +88,7 @@ def test_what_a_bench_prints_stays_out_of_the_table(
         "NAME = GOAL = 'loud'\ndef run():\n    print('noise')\n    return []\n"
     )
 
-    run_alone("bench_loud", within=SOON)
+    run_isolated("bench_loud", within=SOON)
 
     captured = capfd.readouterr()
     assert captured.out == ""
@@ -101,11 +101,13 @@ def test_a_bench_that_crashes_is_reported_and_not_raised(
 ) -> None:
     (benches / "bench_broken.py").write_text("raise SystemExit(3)\n")
 
-    assert run_alone("bench_broken", within=SOON) == Report("bench_broken", "", [], "crashed (3)")
+    assert run_isolated("bench_broken", within=SOON) == Report(
+        "bench_broken", "", [], "crashed (3)"
+    )
 
 
 @starts_interpreters
-def test_what_was_found_before_a_failure_is_kept_and_the_failure_is_said(
+def test_rows_before_a_failure_are_kept_and_the_failure_is_reported(
     benches: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (benches / "bench_half.py").write_text(
@@ -116,7 +118,7 @@ def test_what_was_found_before_a_failure_is_kept_and_the_failure_is_said(
         "    raise Failed('the second was killed after 9 s\\nand more')\n"
     )
 
-    found = run_alone("bench_half", within=SOON)
+    found = run_isolated("bench_half", within=SOON)
 
     rows = [Row("first", "1"), Row("the second was killed after 9 s", "failed")]
     assert found == Report("half", "is whole", rows, "crashed (1)")
@@ -139,7 +141,7 @@ def test_a_bench_that_hangs_is_killed_with_all_that_it_started(benches: Path) ->
     (benches / "bench_hangs.py").write_text(HANGS)
 
     for within in (1.0, 4.0, 30.0):  # a busy machine needs longer to get as far as that
-        found = run_alone("bench_hangs", within=within)
+        found = run_isolated("bench_hangs", within=within)
         if found.rows:
             break
 
@@ -150,17 +152,15 @@ def test_a_bench_that_hangs_is_killed_with_all_that_it_started(benches: Path) ->
 
 INTERRUPTED = """
 import sys
-from bench.alone import run_alone
-run_alone("bench_hangs", within=600)
+from bench.isolated_run import run_isolated
+run_isolated("bench_hangs", within=600)
 """
 
 
 @starts_interpreters
 @on_linux
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_whoever_is_interrupted_leaves_no_process_behind(
-    benches: Path, how: signal.Signals
-) -> None:
+def test_an_interrupted_bench_leaves_no_process_behind(benches: Path, how: signal.Signals) -> None:
     report = benches / "pids"
     text = HANGS.replace("    yield Row", f"    tell(child.pid, {str(report)!r})\n    yield Row")
     text += (
@@ -174,7 +174,7 @@ def test_whoever_is_interrupted_leaves_no_process_behind(
         [sys.executable, "-c", INTERRUPTED],
         cwd=ROOT,
         stderr=subprocess.DEVNULL,
-        # Whoever started the tests may have Ctrl-C ignored, which children inherit.
+        # The shell that started the tests may ignore Ctrl-C, which children inherit.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - no thread runs
     )
     pids = [int(pid) for pid in report.read_text().split()]

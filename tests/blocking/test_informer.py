@@ -171,7 +171,7 @@ class Name(msgspec.Struct):
 
 def types(client: Client) -> None:
     assert_type(client.informer(Pod), SharedInformer[Pod])
-    assert_type(client.informer(Pod, of=Name), SharedInformer[Name])
+    assert_type(client.informer(Pod, model=Name), SharedInformer[Name])
     kind = GroupVersionKind("", "v1", "Pod")
     assert_type(client.informer(kind), SharedInformer[dict[str, Any]])
     assert_type(client.informer(Pod, metadata_only=True), SharedInformer[PartialObjectMetadata])

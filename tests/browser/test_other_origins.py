@@ -12,8 +12,8 @@ from playwright.async_api import Browser, Page
 
 from kubeloop.inspector import Inspector
 from kubeloop.kit import ManualClock
-from kubeloop.runtime.endpoints import address_of, health_pages, serving
-from kubeloop.runtime.health import Checks
+from kubeloop.runtime.endpoints import health_pages, parse_address, serving
+from kubeloop.runtime.health import HealthChecks
 from kubeloop.testing import APIServer
 from kubeloop.workqueue import WorkQueue
 
@@ -157,8 +157,8 @@ async def test_it_does_not_reach_the_inspector(chromium: Browser, evil: str) -> 
 
 
 async def test_it_does_not_reach_the_health_pages(chromium: Browser, evil: str) -> None:
-    checks = Checks("alive", clock=ManualClock())
-    async with serving(address_of("127.0.0.1:0"), health_pages(checks, checks)) as address:
+    checks = HealthChecks("alive", clock=ManualClock())
+    async with serving(parse_address("127.0.0.1:0"), health_pages(checks, checks)) as address:
         base = f"http://{address}"
         attacker = await open_page(chromium, evil, base)
 

@@ -1,4 +1,4 @@
-"""Where the examples run: `--kube` says on which server, each test in a namespace of its own.
+"""The server of the examples: `--kube` chooses it, and each test has its own namespace.
 
 A real server is shared by all tests, so what a test leaves outside of its namespace is removed.
 """
@@ -22,7 +22,7 @@ from kubeloop.wire.apiextensions.v1 import CustomResourceDefinition
 from kubeloop.wire.core.v1 import Node
 from kubeloop.wire.yaml import dump_document, load_document
 
-from .standins import Server
+from .embedded_controllers import Server
 
 LEFT_BEHIND = (
     MutatingWebhookConfiguration,
@@ -44,11 +44,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.fixture
 def kubeconfig_file(kube_server: Server, kube_namespace: str, tmp_path: Path) -> Path:
     """A kubeconfig whose context names the test's namespace, as people set theirs."""
-    said: Any = load_document(kube_server.kubeconfig())
-    said["contexts"][0]["context"]["namespace"] = kube_namespace
+    kubeconfig: Any = load_document(kube_server.kubeconfig())
+    kubeconfig["contexts"][0]["context"]["namespace"] = kube_namespace
     path = tmp_path / "kubeconfig"
     path.touch(mode=0o600)
-    path.write_text(dump_document(said), encoding="utf-8")
+    path.write_text(dump_document(kubeconfig), encoding="utf-8")
     return path
 
 

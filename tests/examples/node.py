@@ -1,4 +1,4 @@
-"""A node for a real control plane: takes every pod, says that it runs, keeps its log, ends it.
+"""A node for a real control plane: runs every pod, reports its status, serves its log.
 
 kube-controller-manager makes the pods of deployments and jobs, and leaves the rest to a
 scheduler and to kubelets: these lines are both.
@@ -27,7 +27,7 @@ from tests.support.https import serve_app
 
 @asynccontextmanager
 async def node(plane: ControlPlane) -> AsyncIterator[None]:
-    """Pods run, and end when they are told to, while the block lasts."""
+    """Pods run, and end when they are deleted, while the block runs."""
     logs: dict[str, str] = {}  # by namespace/name
     name = f"node-{uuid.uuid4().hex[:8]}"
     async with (
@@ -48,7 +48,7 @@ def result_of(pod: Pod) -> tuple[bool, str]:
 
 @asynccontextmanager
 async def _kubelet(plane: ControlPlane, logs: dict[str, str]) -> AsyncIterator[int]:
-    """Answers the API server when somebody wants a log; the block is given its port."""
+    """Serves logs to the API server; the block is given the port."""
 
     async def log(request: web.Request) -> web.Response:
         return web.Response(text=logs["{namespace}/{pod}".format_map(request.match_info)])

@@ -21,14 +21,14 @@ from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.core.v1 import ConfigMap, Container, Event, Pod, PodSpec
 from kubeloop.wire.meta.v1 import ObjectMeta
 
-from .standins import Server, controllers
+from .embedded_controllers import Server, controllers
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PATIENCE = 60  # seconds; pytest's own limit is shorter where the server is the embedded one
 
 
 def names_in(example: str) -> dict[str, Any]:
-    """What a file defines, as `import` sees it, each time anew."""
+    """What a file defines, as `import` sees it, with every call."""
     spec = importlib.util.spec_from_file_location(f"example_{example}", EXAMPLES / f"{example}.py")
     assert spec is not None
     assert spec.loader is not None

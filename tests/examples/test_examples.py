@@ -20,13 +20,13 @@ from kubeloop.wire.apiextensions.v1 import CustomResourceDefinition
 from kubeloop.wire.core.v1 import Container, Node, Pod, PodSpec
 from kubeloop.wire.meta.v1 import ObjectMeta
 
-from .standins import Server, controllers
+from .embedded_controllers import Server, controllers
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 class Program:
-    """Runs examples in a thread, as `python examples/…` does, and says what they printed."""
+    """Runs examples in a thread, as `python examples/…` does, and returns what they printed."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         self._monkeypatch = monkeypatch
@@ -63,9 +63,9 @@ async def test_a_deployment_is_made_scaled_rolled_out_restarted_and_deleted(
     program: Program, kube_server: Server, kube_client: APIClient, style: str
 ) -> None:
     async with controllers(kube_server):
-        said = await program(f"{style}deployment")
+        lines = await program(f"{style}deployment")
 
-    assert said == [
+    assert lines == [
         "created: 1 of 1 run nginx:1.28",
         "scaled to 3: 3 of 3 run nginx:1.28",
         "new image: 3 of 3 run nginx:1.29",
@@ -109,9 +109,9 @@ async def test_a_kind_without_a_class_is_dicts(program: Program) -> None:
 async def test_a_file_of_many_documents_is_applied(
     program: Program, kube_client: APIClient
 ) -> None:
-    said = await program("apply_file")
+    lines = await program("apply_file")
 
-    assert [line.split() for line in said] == [
+    assert [line.split() for line in lines] == [
         ["Service", "example-shop", "web"],
         ["Deployment", "example-shop", "web"],
         ["Namespace", "-", "example-shop"],
@@ -181,7 +181,7 @@ async def lines_of(
         *arguments,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        # Whoever started the tests may have Ctrl-C ignored, which children inherit.
+        # The shell that started the tests may ignore Ctrl-C, which children inherit.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         env={**os.environ, "KUBECONFIG": str(kubeconfig), "PYTHONUNBUFFERED": "1"},
     )
@@ -234,7 +234,7 @@ async def test_a_watch_whose_version_has_expired_begins_again(
 
     async with lines_of(f"{style}watch_pods", kubeconfig=kubeconfig_file) as line:
         assert (await line()).startswith("ADDED")
-        # For as long as it takes: an answer may be among the connections that break.
+        # Until it succeeds: a response may be on a connection that breaks.
         kube_server.faults.fail(410, times=None, match=Match(verb="watch"))
         kube_server.drop_connections()
         found = [await line(), await line()]

@@ -24,7 +24,7 @@ from kubeloop.inspector.journal import (
 from kubeloop.inspector.model import Process, Snapshot
 from kubeloop.inspector.samples import Sample, check_parts, take_sample
 from kubeloop.inspector.timeline import SPAN, Timeline, total
-from kubeloop.runtime import Client, ControllerStats, ManagerStats
+from kubeloop.runtime import Client, ControllerStats, ManagerState, ManagerStats
 from kubeloop.wire.core.v1 import ConfigMap, Event, ObjectReference
 from kubeloop.workqueue import PriorityQueue, QueueStats, WorkQueue
 
@@ -245,7 +245,11 @@ def a_manager(client: Client, identity: str, state: str = "running") -> FixedSta
     informer.add_key_handler(lambda _: None, name="controller website")
     elector = msgspec.structs.replace(an_elector(Standby()), identity=identity)
     stats = ManagerStats(
-        state, False, informers=(informer.stats(),), controllers=(a_controller(),), election=elector
+        ManagerState(state),
+        False,
+        informers=(informer.stats(),),
+        controllers=(a_controller(),),
+        election=elector,
     )
     return FixedStats(stats)
 

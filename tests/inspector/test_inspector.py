@@ -222,7 +222,7 @@ async def test_the_values_of_a_secret_never_leave_the_process(
         informer: Any = client.informer(Secret, metadata_only=True, store_as=store_as)
     else:
         informer = client.informer(
-            Secret, of=dict if model == "dict" else Secret, store_as=store_as
+            Secret, model=dict if model == "dict" else Secret, store_as=store_as
         )
     async with informer, Inspector(informer) as inspector:
         changed = await client.apply(a_secret())

@@ -1,4 +1,4 @@
-"""A server, a client with informers, and managers that arrange nothing in this process."""
+"""A server, a client with informers, and managers that do not configure this process."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from kubeloop.runtime import Client, Manager
 from kubeloop.testing import APIServer
 from tests.support.clocks import FastClock
 
-from .sites import Website
-from .stage import Stage
+from .harness import ControllerHarness
+from .websites import Website
 
 
 @pytest.fixture
@@ -30,14 +30,14 @@ async def client(server: APIServer) -> AsyncIterator[Client]:
 
 @pytest.fixture
 async def hasty(server: APIServer) -> AsyncIterator[Client]:
-    """A client that does not wait a second before it tries again."""
+    """A client whose retries do not wait."""
     async with Client(server.config, clock=FastClock()) as connected:
         yield connected
 
 
 @pytest.fixture
 async def with_sites(client: Client) -> Client:
-    """A client of a server that knows websites."""
+    """A client of a server that serves websites."""
     await client.apply(crd_of(Website))
     return client
 
@@ -54,5 +54,5 @@ def managed(server: APIServer) -> Callable[..., Manager]:
 
 
 @pytest.fixture
-def stage() -> Stage:
-    return Stage()
+def harness() -> ControllerHarness:
+    return ControllerHarness()

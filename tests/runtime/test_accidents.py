@@ -23,7 +23,7 @@ from kubeloop.wire.core.v1 import ConfigMap, Event
 from kubeloop.wire.meta.v1 import ObjectMeta
 from tests.support.clocks import FastClock
 
-from .sites import SHOP, Website, WebsiteStatus, a_config, a_site, own_tasks, until
+from .websites import SHOP, Website, WebsiteStatus, a_config, a_site, own_tasks, until
 
 Managed = Callable[..., Manager]
 
@@ -39,7 +39,7 @@ async def test_a_manager_can_be_cancelled_at_any_moment(
 
     for moments in range(0, 60, 3):
         manager = managed(leader_election="sites", health="127.0.0.1:0")
-        manager.controller(ConfigMap)(_says_something)
+        manager.controller(ConfigMap)(_record_event)
         ended = asyncio.create_task(manager.run())
         for _ in range(moments):
             await asyncio.sleep(pause)
@@ -50,7 +50,7 @@ async def test_a_manager_can_be_cancelled_at_any_moment(
         assert own_tasks() == before, moments
 
 
-async def _says_something(key: ObjectKey, ctx: Context) -> None:
+async def _record_event(key: ObjectKey, ctx: Context) -> None:
     found = ctx.get(ConfigMap, key)
     if found is not None:
         ctx.recorder.event(found, "Normal", "Seen", "seen")
@@ -61,7 +61,7 @@ async def test_a_manager_stopped_before_it_runs_ends_in_order(
     managed: Managed,
 ) -> None:
     manager = managed(leader_election="sites")
-    manager.controller(ConfigMap)(_says_something)
+    manager.controller(ConfigMap)(_record_event)
 
     manager.stop()
     await manager.run()
@@ -74,7 +74,7 @@ async def test_a_manager_that_waits_for_a_deaf_server_at_its_start_can_be_stoppe
         deaf.settimeout(0)
         config = ClusterConfig(server=f"http://127.0.0.1:{deaf.getsockname()[1]}")
         manager = Manager(config, signals=False, tune_gc=False, logs=False)
-        manager.controller(Website, install_crd=True)(_says_something)
+        manager.controller(Website, install_crd=True)(_record_event)
         ended = asyncio.create_task(manager.run())
         asking, _ = await asyncio.get_running_loop().sock_accept(deaf)
         with asking:
@@ -92,7 +92,7 @@ async def test_waiting_for_a_manager_that_ends_raises(managed: Managed) -> None:
     with pytest.raises(ConfigError, match="listen at"):
         await manager.run()
 
-    with pytest.raises(RunnableEnded, match="it is over"):
+    with pytest.raises(RunnableEnded, match="it has ended"):
         await waiting
 
 
@@ -166,7 +166,7 @@ async def test_an_event_that_is_recorded_while_the_server_is_away_is_written_in_
         found = ctx.get(ConfigMap, key)
         if found is not None and not is_away.is_set():
             await server.refuse_connections()
-            ctx.recorder.event(found, "Warning", "Away", "nobody hears this yet")
+            ctx.recorder.event(found, "Warning", "Away", "not written yet")
             is_away.set()
 
     await client.resource(ConfigMap).create(a_config("one"))
@@ -190,9 +190,9 @@ def test_an_invalid_grace_period_is_rejected(managed: Managed, grace: Any) -> No
 def test_something_that_is_not_a_kind_is_rejected_at_once(managed: Managed, kind: Any) -> None:
     manager = managed()
 
-    with pytest.raises(InvalidArgument, match="it is no kind of the API"):
+    with pytest.raises(InvalidArgument, match="not a kind of the API"):
         manager.controller(kind)
-    with pytest.raises(InvalidArgument, match="it is no kind of the API"):
+    with pytest.raises(InvalidArgument, match="not a kind of the API"):
         manager.cache(kind)
 
 

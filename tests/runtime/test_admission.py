@@ -1,4 +1,4 @@
-"""Reviews as bytes: what is asked, what is answered, and what is refused."""
+"""Reviews as bytes: requests, responses, and what is rejected."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from kubeloop.errors import InvalidArgument
 from kubeloop.patches import apply_json_patch
 from kubeloop.runtime import AdmissionRequest, Denied
 from kubeloop.runtime.admission import (
-    Asked,
-    allowed,
-    denied,
+    ReviewRequest,
+    allow_response,
+    deny_response,
     objects_of,
     patch_between,
     read_review,
@@ -22,7 +22,7 @@ from kubeloop.runtime.admission import (
 from kubeloop.runtime.conversion import Conversions
 from kubeloop.wire import Model, Resource
 
-from .sites import Website, WebsiteSpec
+from .websites import Website, WebsiteSpec
 
 SITE = {
     "apiVersion": "example.com/v1",
@@ -72,13 +72,16 @@ def test_of_a_delete_the_object_is_the_one_that_is_to_go() -> None:
 @pytest.mark.parametrize(
     ("body", "complaint"),
     [
-        (b"", "cannot be read"),
-        (b"[1, 2]", "cannot be read"),
-        (b"\xff", "cannot be read"),
-        (b'{"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1beta1"}', "say v1"),
+        (b"", "invalid"),
+        (b"[1, 2]", "invalid"),
+        (b"\xff", "invalid"),
+        (
+            b'{"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1beta1"}',
+            "set admissionReviewVersions to v1",
+        ),
         (b'{"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1"}', "no request"),
-        (a_review(operation="DANCE"), "cannot be read"),
-        (a_review(uid=None), "cannot be read"),
+        (a_review(operation="DANCE"), "invalid"),
+        (a_review(uid=None), "invalid"),
     ],
 )
 def test_an_invalid_review_is_rejected_with_a_reason(body: bytes, complaint: str) -> None:
@@ -103,7 +106,7 @@ def test_the_response_to_a_change_is_the_difference() -> None:
     site.spec.replicas = 5
     site.metadata.labels["tier"] = "front"
 
-    answer = msgspec.json.decode(allowed("42", patch=patch_between(before, site, Website)))
+    answer = msgspec.json.decode(allow_response("42", patch=patch_between(before, site, Website)))
 
     patch = msgspec.json.decode(base64.b64decode(answer["response"]["patch"]))
     changed: Any = apply_json_patch(SITE, patch)
@@ -116,7 +119,7 @@ def test_no_change_is_no_patch() -> None:
     site = Website.from_dict(SITE)
 
     assert patch_between(site.to_dict(), site, Website) is None
-    assert msgspec.json.decode(allowed("42"))["response"] == {"uid": "42", "allowed": True}
+    assert msgspec.json.decode(allow_response("42"))["response"] == {"uid": "42", "allowed": True}
 
 
 @pytest.mark.parametrize(
@@ -131,7 +134,7 @@ def test_a_change_of_what_the_class_has_by_default_fits_an_object_that_has_it_no
     before = site.to_dict()
 
     site.spec.replicas = 5
-    patch = patch_between(before, site, Website, asked=sent)
+    patch = patch_between(before, site, Website, sent=sent)
 
     assert patch is not None
     patched: Any = apply_json_patch(sent, msgspec.json.decode(patch))
@@ -145,7 +148,9 @@ def test_a_mutation_returns_the_object() -> None:
 
 
 def test_a_denial_has_a_reason() -> None:
-    answer = msgspec.json.decode(denied("42", "no", code=403, reason="Forbidden", warnings=["old"]))
+    answer = msgspec.json.decode(
+        deny_response("42", "no", code=403, reason="Forbidden", warnings=["old"])
+    )
 
     assert answer["response"] == {
         "uid": "42",
@@ -225,7 +230,7 @@ def asked(*objects: dict[str, Any], version: str = "example.com/v1") -> bytes:
 
 
 def test_the_response_has_all_objects_in_order(conversions: Conversions) -> None:
-    answer = msgspec.json.decode(conversions.answer(asked(an_old_site(), an_old_site("v1alpha1"))))
+    answer = msgspec.json.decode(conversions.respond(asked(an_old_site(), an_old_site("v1alpha1"))))
 
     assert answer["response"]["result"] == {"status": "Success"}
     assert [each["apiVersion"] for each in answer["response"]["convertedObjects"]] == [
@@ -234,7 +239,9 @@ def test_the_response_has_all_objects_in_order(conversions: Conversions) -> None
 
 
 def test_an_object_without_a_conversion_fails_the_review(conversions: Conversions) -> None:
-    answer = msgspec.json.decode(conversions.answer(asked(an_old_site(), version="example.com/v9")))
+    answer = msgspec.json.decode(
+        conversions.respond(asked(an_old_site(), version="example.com/v9"))
+    )
 
     assert answer["response"]["result"]["status"] == "Failure"
     assert "from example.com/v1beta1 to example.com/v9" in answer["response"]["result"]["message"]
@@ -245,14 +252,14 @@ def test_an_object_without_a_conversion_fails_the_review(conversions: Conversion
 )
 def test_an_invalid_conversion_review_is_rejected(conversions: Conversions, body: bytes) -> None:
     with pytest.raises(InvalidArgument, match="conversion review"):
-        conversions.answer(body)
+        conversions.respond(body)
 
 
 def test_a_wrong_result_of_a_conversion_is_reported_with_the_key() -> None:
     known = Conversions()
     known.add(OldWebsite, Website, lambda old: old)
 
-    answer = msgspec.json.decode(known.answer(asked(an_old_site())))
+    answer = msgspec.json.decode(known.respond(asked(an_old_site())))
 
     assert "shop: the function returned" in answer["response"]["result"]["message"]
     assert (known.converted, known.failed) == (0, 1)
@@ -267,10 +274,10 @@ def test_a_failed_conversion_is_reported_with_the_key_and_logged(
         raise ValueError("no such field")
 
     known.add(OldWebsite, Website, convert)
-    answer = msgspec.json.decode(known.answer(asked(an_old_site())))
+    answer = msgspec.json.decode(known.respond(asked(an_old_site())))
 
     assert answer["response"]["result"]["message"] == "shop: no such field"
-    assert "shop: the conversion to example.com/v1 failed" in caplog.text
+    assert "shop: conversion to example.com/v1 failed" in caplog.text
 
 
 def test_two_kinds_are_not_converted() -> None:
@@ -283,4 +290,4 @@ def test_two_kinds_are_not_converted() -> None:
 
 def test_a_review_request_has_empty_defaults() -> None:
     assert read_review(a_review(object=None)).object is None
-    assert isinstance(read_review(a_review()), Asked)
+    assert isinstance(read_review(a_review()), ReviewRequest)

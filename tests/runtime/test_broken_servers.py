@@ -260,7 +260,7 @@ async def test_pages_without_end_are_an_error_everywhere(page: str, message: str
     assert len(collection.verbs) < 25
 
 
-# --- who is called with errors
+# --- error handlers
 
 
 class Forbidding(Collection):
@@ -276,21 +276,32 @@ class Forbidding(Collection):
 
 
 async def test_client_and_manager_accept_a_watch_error_handler() -> None:
-    heard: dict[str, list[Exception]] = {"client": [], "factory": [], "manager": [], "cache": []}
+    errors_of: dict[str, list[Exception]] = {
+        "client": [],
+        "factory": [],
+        "manager": [],
+        "cache": [],
+    }
     async with cluster(Forbidding(), QuickClock()) as client:
-        informer: SharedInformer[Pod] = client.informer(Pod, on_watch_error=heard["client"].append)
-        factory = SharedInformerFactory(client, on_watch_error=heard["factory"].append)
+        informer: SharedInformer[Pod] = client.informer(
+            Pod, on_watch_error=errors_of["client"].append
+        )
+        factory = SharedInformerFactory(client, on_watch_error=errors_of["factory"].append)
         manager = Manager(
-            client, on_watch_error=heard["manager"].append, signals=False, tune_gc=False, logs=False
+            client,
+            on_watch_error=errors_of["manager"].append,
+            signals=False,
+            tune_gc=False,
+            logs=False,
         )
         manager.cache(Pod)
-        manager.cache(ConfigMap, on_watch_error=heard["cache"].append)
+        manager.cache(ConfigMap, on_watch_error=errors_of["cache"].append)
         async with running(informer, manager), factory:
             factory.informer(Pod)
             factory.start()
-            await eventually(lambda: all(heard.values()))
+            await eventually(lambda: all(errors_of.values()))
 
-    assert all("403" in str(errors[0]) for errors in heard.values())
+    assert all("403" in str(errors[0]) for errors in errors_of.values())
 
 
 async def test_the_report_of_a_manager_names_informers_that_fail() -> None:

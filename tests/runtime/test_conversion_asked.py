@@ -1,4 +1,4 @@
-"""Versions of a kind, converted where kube-apiserver asks for it.
+"""Versions of a kind, converted when kube-apiserver requests it.
 
 For `--kube envtest`: the embedded server knows no conversion webhooks.
 """
@@ -21,7 +21,7 @@ from kubeloop.wire import Model, Resource
 from kubeloop.wire.apiextensions.v1 import CustomResourceDefinition
 from kubeloop.wire.meta.v1 import ObjectMeta
 
-from .sites import until
+from .websites import until
 
 pytestmark = pytest.mark.timeout(90)
 
@@ -64,7 +64,7 @@ def converting(certificates: Path) -> WebhookServer:
 async def webhooks(
     kube_server: object, kube_client: Client, tmp_path: Path
 ) -> AsyncIterator[WebhookServer]:
-    """Converters that the server knows of, and asks."""
+    """Conversion functions that the server is configured to call."""
     if isinstance(kube_server, APIServer):
         pytest.skip("the embedded server calls no conversion webhooks (--kube envtest does)")
     authority = Authority()

@@ -1,4 +1,4 @@
-"""How a manager ends: a part that fails, a word to stop, a signal, a cancellation."""
+"""How a manager ends: a runnable that fails, stop(), a signal, a cancellation."""
 
 from __future__ import annotations
 
@@ -26,35 +26,35 @@ from kubeloop.testing import APIServer, Match
 from kubeloop.wire.coordination.v1 import Lease
 from kubeloop.wire.core.v1 import ConfigMap, Event
 
-from .sites import a_config, own_tasks, until
+from .websites import a_config, own_tasks, until
 
 Managed = Callable[..., Manager]
 
 
-class Part:
-    """Something of a user's; it ends or fails when it is told to."""
+class FakeRunnable:
+    """A runnable of a user; the test decides when it ends or fails."""
 
     def __init__(self) -> None:
-        self.fate: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.outcome: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     async def run(self) -> None:
-        await self.fate
+        await self.outcome
 
 
-async def test_a_part_that_fails_ends_the_manager_with_its_cause(managed: Managed) -> None:
-    manager, part = managed(), Part()
-    manager.add(part)
+async def test_a_runnable_that_fails_ends_the_manager_with_its_error(managed: Managed) -> None:
+    manager, runnable = managed(), FakeRunnable()
+    manager.add(runnable)
     ended = asyncio.create_task(manager.run())
     await until(lambda: manager.stats().state == "running")
 
-    part.fate.set_exception(OSError("the disk is full"))
+    runnable.outcome.set_exception(OSError("the disk is full"))
 
     with pytest.raises(OSError, match="the disk is full"):
         await ended
     assert manager.stats().state == "ended"
 
 
-async def test_a_part_that_is_cancelled_from_inside_has_failed(managed: Managed) -> None:
+async def test_a_runnable_that_is_cancelled_from_inside_has_failed(managed: Managed) -> None:
     class Broken:
         async def run(self) -> None:
             inner = asyncio.get_running_loop().create_future()
@@ -68,12 +68,12 @@ async def test_a_part_that_is_cancelled_from_inside_has_failed(managed: Managed)
         await manager.run()
 
 
-async def test_a_part_may_come_to_its_end(managed: Managed) -> None:
-    manager, part = managed(), Part()
-    manager.add(part, leader_only=True)
+async def test_a_runnable_may_end(managed: Managed) -> None:
+    manager, runnable = managed(), FakeRunnable()
+    manager.add(runnable, leader_only=True)
     async with running(manager):
         await until(lambda: manager.stats().state == "running")
-        part.fate.set_result(None)
+        runnable.outcome.set_result(None)
         await asyncio.sleep(0.01)
 
         assert manager.stats().state == "running"
@@ -123,7 +123,7 @@ async def test_work_that_outlasts_the_grace_is_cancelled(
     manager.stop()
     await ended
 
-    assert "ending: cancelled after 0.05 s: default/one" in caplog.text
+    assert "stopping: cancelled after 0.05 s: default/one" in caplog.text
 
 
 async def test_a_cancelled_manager_ends_at_once_and_leaves_nothing(
@@ -213,7 +213,7 @@ class Stubborn:
         await ManualClock().settle()
 
     def __repr__(self) -> str:
-        return "a stubborn part"
+        return "a stubborn runnable"
 
 
 @pytest.fixture
@@ -274,7 +274,7 @@ async def test_work_that_ignores_cancellation_ends_the_manager_with_an_error_tha
     with pytest.raises(ShutdownTimeout) as found:
         await ended
     (name,) = found.value.running
-    assert name in {"configmap default/one", "a stubborn part", "slow handler of configmaps"}
+    assert name in {"configmap default/one", "a stubborn runnable", "slow handler of configmaps"}
     assert stubborn.cancelled >= 2
     assert manager.stats().state == "ended"
 
@@ -476,8 +476,8 @@ async def test_a_lease_that_cannot_be_released_does_not_keep_the_manager(
 async def test_runnables_work_until_the_reconciles_have_ended(
     managed: Managed, client: Client
 ) -> None:
-    manager, part = managed(), Part()
-    manager.add(part)
+    manager, runnable = managed(), FakeRunnable()
+    manager.add(runnable)
     begun, finish = asyncio.Event(), asyncio.Event()
 
     @manager.controller(ConfigMap)
@@ -490,11 +490,11 @@ async def test_runnables_work_until_the_reconciles_have_ended(
     await begun.wait()
     manager.stop()
     await until(lambda: manager.stats().state == "stopping")
-    assert not part.fate.done()
+    assert not runnable.outcome.done()
     finish.set()
     await ended
 
-    assert part.fate.cancelled()
+    assert runnable.outcome.cancelled()
 
 
 async def test_a_reconcile_that_waits_for_a_thread_ends_when_it_is_cancelled(

@@ -1,4 +1,4 @@
-"""Health, metrics and webhooks answer those who need them, and no web page."""
+"""Health, metrics and webhooks accept their clients, and no web page of another origin."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 
 from kubeloop.kit import ManualClock, running
 from kubeloop.runtime import AdmissionRequest, WebhookServer
-from kubeloop.runtime.endpoints import address_of, health_pages, serving
-from kubeloop.runtime.health import Checks
+from kubeloop.runtime.endpoints import health_pages, parse_address, serving
+from kubeloop.runtime.health import HealthChecks
 from kubeloop.wire.core.v1 import ConfigMap
 
 FOREIGN = [
@@ -23,8 +23,8 @@ FOREIGN = [
 
 @pytest.fixture
 async def health() -> AsyncIterator[str]:
-    checks = Checks("alive", clock=ManualClock())
-    async with serving(address_of("127.0.0.1:0"), health_pages(checks, checks)) as address:
+    checks = HealthChecks("alive", clock=ManualClock())
+    async with serving(parse_address("127.0.0.1:0"), health_pages(checks, checks)) as address:
         yield f"http://{address}/healthz"
 
 

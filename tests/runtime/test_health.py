@@ -1,4 +1,4 @@
-"""Checks, signs of life, and addresses."""
+"""HealthChecks, signs of life, and addresses."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from kubeloop.cache import SharedInformer
 from kubeloop.errors import InvalidArgument, TransportError
 from kubeloop.kit import ManualClock, running
 from kubeloop.runtime import HealthReport, Unhealthy
-from kubeloop.runtime.endpoints import Address, address_of
-from kubeloop.runtime.health import Checks, Pulse, current, synced
+from kubeloop.runtime.endpoints import Address, parse_address
+from kubeloop.runtime.health import HealthChecks, LivenessMonitor, current_check, synced_check
 from tests.support.model_server import refusal
 
-from .mirrors import Source
-from .sites import Website
+from .fake_collections import FakeCollection
+from .websites import Website
 
 
 @pytest.fixture
@@ -42,15 +42,15 @@ async def hangs() -> None:
         (fine, ""),
         (lambda: None, ""),
         (lambda: True, ""),
-        (lambda: False, "it says no"),
+        (lambda: False, "returned False"),
         (fails, "no space left"),
-        (hangs, "no answer within 5 s"),
+        (hangs, "timed out after 5 s"),
     ],
 )
 async def test_a_check_fails_if_it_raises_returns_false_or_times_out(
     clock: ManualClock, check: Any, why: str
 ) -> None:
-    checks = Checks("alive", clock=clock)
+    checks = HealthChecks("alive", clock=clock)
     checks.add("disk", check)
     asking = asyncio.create_task(checks.report())
 
@@ -60,43 +60,45 @@ async def test_a_check_fails_if_it_raises_returns_false_or_times_out(
 
 
 async def test_all_checks_run_even_if_one_fails(clock: ManualClock) -> None:
-    checks = Checks("alive", clock=clock)
+    checks = HealthChecks("alive", clock=clock)
     checks.add("disk", fails)
     checks.add("memory", fine)
 
     report = await checks.report()
 
     assert str(report) == "[-]disk failed: no space left\n[+]memory ok\nfailed\n"
-    assert not report.is_well
+    assert not report.is_healthy
 
 
 async def test_a_change_of_health_is_logged_once(
     clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    checks = Checks("alive", clock=clock)
+    checks = HealthChecks("alive", clock=clock)
     checks.add("disk", fails)
 
     for _ in range(3):
         await checks.report()
 
-    assert [record.getMessage() for record in caplog.records] == ["alive: disk: no space left"]
+    assert [record.getMessage() for record in caplog.records] == [
+        "alive checks failed: disk: no space left"
+    ]
 
 
 def test_the_name_of_a_check_is_unique(clock: ManualClock) -> None:
-    checks = Checks("ready", clock=clock)
+    checks = HealthChecks("ready", clock=clock)
     checks.add("disk", fine)
 
-    with pytest.raises(InvalidArgument, match="ready check 'disk': there is one"):
+    with pytest.raises(InvalidArgument, match="ready check 'disk': the name is in use"):
         checks.add("disk", fine)
 
 
 def test_no_checks_are_passed() -> None:
-    assert HealthReport({}).is_well
+    assert HealthReport({}).is_healthy
 
 
 async def test_an_informer_that_has_stopped_is_dead(clock: ManualClock) -> None:
-    informer = SharedInformer(Source(Website), Website, clock=clock)
-    pulse = Pulse([informer], clock=clock)
+    informer = SharedInformer(FakeCollection(Website), Website, clock=clock)
+    pulse = LivenessMonitor([informer], clock=clock)
     running = asyncio.create_task(informer.run())
     await clock.settle()
     pulse.check()
@@ -104,26 +106,26 @@ async def test_an_informer_that_has_stopped_is_dead(clock: ManualClock) -> None:
     running.cancel()
     await asyncio.wait([running])
 
-    with pytest.raises(Unhealthy, match="no sign of life from: websites"):
+    with pytest.raises(Unhealthy, match="no activity: websites"):
         pulse.check()
 
 
-class Away(Source):
+class Away(FakeCollection):
     """A server that cannot be reached."""
 
     async def list(self, **options: Any) -> Any:
         raise TransportError("connection refused")
 
 
-class Stuck(Source):
-    """A server that takes the request and never answers."""
+class Stuck(FakeCollection):
+    """A server that accepts the request and never responds."""
 
     async def list(self, **options: Any) -> Any:
         await asyncio.Event().wait()
 
 
-class Refusing(Source):
-    """A server that answers, and does not have the kind, or does not let us read it."""
+class Refusing(FakeCollection):
+    """A server that responds, and does not serve the kind, or forbids to read it."""
 
     code = 404
 
@@ -138,22 +140,22 @@ class Forbidding(Refusing):
 @pytest.mark.parametrize(
     ("source", "dies", "why"),
     [
-        (Away, True, "not answered for 15 minutes: websites \\(failing for 9\\d\\d s: connection"),
-        (Stuck, True, "no sign of life from: websites"),
+        (Away, True, "not responded for 15 minutes: websites \\(failing for 9\\d\\d s: connection"),
+        (Stuck, True, "no activity: websites"),
         (Refusing, False, ""),
         (Forbidding, False, ""),
     ],
 )
 async def test_fifteen_minutes_without_a_response_fail_liveness(
-    clock: ManualClock, source: type[Source], dies: bool, why: str
+    clock: ManualClock, source: type[FakeCollection], dies: bool, why: str
 ) -> None:
-    """A shorter outage is not, and neither is a server that answers with a refusal."""
+    """A shorter outage does not, and neither does a server that responds with an error."""
     informer = SharedInformer(source(Website), Website, clock=clock)
-    pulse = Pulse([informer], clock=clock)
+    pulse = LivenessMonitor([informer], clock=clock)
     running = asyncio.create_task(informer.run())
 
     await clock.settle()
-    pulse.look()
+    pulse.observe()
     for _ in range(15):
         pulse.check()
         await clock.advance(60)
@@ -165,7 +167,7 @@ async def test_fifteen_minutes_without_a_response_fail_liveness(
     else:
         pulse.check()
     with pytest.raises(Unhealthy, match="no first list yet: websites"):
-        synced([informer])()
+        synced_check([informer])()
     running.cancel()
     await asyncio.wait([running])
 
@@ -179,11 +181,11 @@ async def test_fifteen_minutes_without_a_response_fail_liveness(
     ],
 )
 async def test_a_minute_of_failed_attempts_is_a_reason_not_to_be_ready(
-    clock: ManualClock, source: type[Source], why: str
+    clock: ManualClock, source: type[FakeCollection], why: str
 ) -> None:
     """A kind that the server does not have, 404, is not: other kinds work meanwhile."""
     informer = SharedInformer(source(Website), Website, clock=clock)
-    check = current([informer])
+    check = current_check([informer])
     async with running(informer):
         await clock.advance(60)
         check()
@@ -198,7 +200,7 @@ async def test_a_minute_of_failed_attempts_is_a_reason_not_to_be_ready(
 
 
 async def test_an_informer_is_ready_again_when_its_server_responds(clock: ManualClock) -> None:
-    class Back(Source):
+    class Back(FakeCollection):
         is_away = True
 
         async def list(self, **options: Any) -> Any:
@@ -211,13 +213,13 @@ async def test_an_informer_is_ready_again_when_its_server_responds(clock: Manual
     async with running(informer):
         await clock.advance(65)
         with pytest.raises(Unhealthy):
-            current([informer])()
+            current_check([informer])()
 
         source.is_away = False
         await clock.advance(60)
 
-        current([informer])()
-        synced([informer])()
+        current_check([informer])()
+        synced_check([informer])()
 
 
 async def test_an_informer_is_dead_even_if_another_of_its_kind_is_alive(
@@ -226,18 +228,18 @@ async def test_an_informer_is_dead_even_if_another_of_its_kind_is_alive(
     """Two caches of one kind, such as a view and the whole, have one name."""
     stuck = SharedInformer(Stuck(Website), Website, clock=clock)
     away = SharedInformer(Away(Website), Website, clock=clock)
-    pulse = Pulse([stuck, away], clock=clock)
+    pulse = LivenessMonitor([stuck, away], clock=clock)
     async with running(stuck, away):
         for _ in range(20):
             await clock.advance(60)
-            pulse.look()
+            pulse.observe()
 
-        with pytest.raises(Unhealthy, match="from: websites \\(restart"):
+        with pytest.raises(Unhealthy, match="no activity: websites \\(restart"):
             pulse.check()
 
 
 @pytest.mark.parametrize(
-    ("said", "address"),
+    ("given", "address"),
     [
         (8080, Address("0.0.0.0", 8080)),
         (":8080", Address("0.0.0.0", 8080)),
@@ -246,10 +248,10 @@ async def test_an_informer_is_dead_even_if_another_of_its_kind_is_alive(
         ("[::1]:8443", Address("::1", 8443)),
     ],
 )
-def test_an_address_is_a_port_or_a_host_and_a_port(said: int | str, address: Address) -> None:
-    assert address_of(said) == address
+def test_an_address_is_a_port_or_a_host_and_a_port(given: int | str, address: Address) -> None:
+    assert parse_address(given) == address
 
 
 def test_the_text_of_an_address_fits_into_a_url() -> None:
-    assert str(address_of("[::1]:8081")) == "[::1]:8081"
-    assert str(address_of("127.0.0.1:8081")) == "127.0.0.1:8081"
+    assert str(parse_address("[::1]:8081")) == "[::1]:8081"
+    assert str(parse_address("127.0.0.1:8081")) == "127.0.0.1:8081"

@@ -1,4 +1,4 @@
-"""Mirrors of a real server, asked for from the client."""
+"""Informers of a client, with the embedded server."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from kubeloop.wire.core.v1 import ConfigMap, Namespace, Pod
 from kubeloop.wire.meta.v1 import ObjectMeta
 from tests.support.clocks import FastClock
 
-from .sites import Website, a_config, a_pod, a_site, own_tasks, until
+from .websites import Website, a_config, a_pod, a_site, own_tasks, until
 
 SITES = GroupVersionKind("example.com", "v1", "Website")
 
 
-def names(mirror: SharedInformer[Any]) -> list[str]:
-    keys = mirror.lister.keys()
+def names(informer: SharedInformer[Any]) -> list[str]:
+    keys = informer.lister.keys()
     return sorted(key.name for key in keys)
 
 
@@ -54,17 +54,17 @@ async def test_an_informer_caches_all_namespaces_unless_one_is_named(client: Cli
 
 async def test_an_informer_follows_what_changes(client: Client) -> None:
     pods = client.core_v1.pods()
-    async with client.informer(Pod, index={"node": "spec.nodeName"}) as mirror:
+    async with client.informer(Pod, index={"node": "spec.nodeName"}) as informer:
         made = await pods.create(a_pod("web", node="node-7", app="web"))
 
-        found = await mirror.get(
+        found = await informer.get(
             ObjectKey("default", "web"), resource_version=made.metadata.resource_version
         )
 
         assert found is not None
         assert found.spec.node_name == "node-7"
-        assert [pod.metadata.name for pod in mirror.lister.by_index("node", "node-7")] == ["web"]
-        assert mirror.lister.list("app=web") == [found]
+        assert [pod.metadata.name for pod in informer.lister.by_index("node", "node-7")] == ["web"]
+        assert informer.lister.list("app=web") == [found]
 
 
 async def test_selectors_go_to_the_server(client: Client) -> None:
@@ -90,7 +90,7 @@ class PlacedPod(msgspec.Struct):
 async def test_a_view_is_decoded_instead_of_the_kind(client: Client) -> None:
     await client.core_v1.pods().create(a_pod("web", node="node-7"))
 
-    async with client.informer(Pod, of=PlacedPod) as pods:
+    async with client.informer(Pod, model=PlacedPod) as pods:
         assert pods.lister.list() == [PlacedPod(Placement("node-7"))]
 
 
@@ -106,8 +106,8 @@ async def test_metadata_only_requests_metadata(client: Client, server: APIServer
 
 
 def test_metadata_only_has_no_model(client: Client) -> None:
-    with pytest.raises(InvalidArgument, match="say one of them"):
-        client.informer(Pod, metadata_only=True, of=PlacedPod)  # type: ignore[call-overload] # on purpose
+    with pytest.raises(InvalidArgument, match="give one of them"):
+        client.informer(Pod, metadata_only=True, model=PlacedPod)  # type: ignore[call-overload] # on purpose
 
 
 @pytest.mark.parametrize(
@@ -122,23 +122,23 @@ async def test_objects_of_a_kind_without_a_class_are_dicts_with_kind_and_api_ver
 ) -> None:
     await client.core_v1.config_maps().create(a_config("colors", sky="blue"))
 
-    async with client.informer(kind, namespace="default") as mirror:
-        (found,) = mirror.lister.list()
+    async with client.informer(kind, namespace="default") as informer:
+        (found,) = informer.lister.list()
 
     assert (found["apiVersion"], found["kind"]) == ("v1", "ConfigMap")
     assert found["data"] == {"sky": "blue"}
 
 
 async def test_a_kind_that_is_served_later_is_found_when_it_is(hasty: Client) -> None:
-    mirror = hasty.informer(SITES)
-    running = asyncio.create_task(mirror.run())
-    await until(lambda: mirror.stats().reflector.errors)
+    informer = hasty.informer(SITES)
+    running = asyncio.create_task(informer.run())
+    await until(lambda: informer.stats().reflector.errors)
 
     await hasty.apply(crd_of(Website))
     await hasty.resource(Website).create(a_site("shop"))
-    await until(lambda: len(mirror.lister))
+    await until(lambda: len(informer.lister))
 
-    assert [site["metadata"]["name"] for site in mirror.lister.list()] == ["shop"]
+    assert [site["metadata"]["name"] for site in informer.lister.list()] == ["shop"]
     running.cancel()
     await asyncio.wait([running])
 
@@ -158,33 +158,33 @@ async def test_a_client_serves_a_factory(client: Client) -> None:
 
 
 async def test_a_server_that_was_away_is_caught_up_with(hasty: Client, server: APIServer) -> None:
-    """X-1: what changed meanwhile is known, and told as what it was."""
+    """X-1: what changed meanwhile is known, and notified as what it was."""
     maps = hasty.core_v1.config_maps()
     for name in ("stays", "changes", "goes"):
         await maps.create(a_config(name, state="old"))
-    told: list[tuple[str, str]] = []
+    changes: list[tuple[str, str]] = []
 
     def note(change: Change[ConfigMap]) -> None:
         if not change.is_resync:  # a new list tells everything again
-            told.append((change.type, change.key.name))
+            changes.append((change.type, change.key.name))
 
-    async with hasty.informer(ConfigMap, namespace="default") as mirror:
-        mirror.add_handler(on_change=note)
-        await until(lambda: len(told) == 3)
-        told.clear()
+    async with hasty.informer(ConfigMap, namespace="default") as informer:
+        informer.add_handler(on_change=note)
+        await until(lambda: len(changes) == 3)
+        changes.clear()
 
         await server.refuse_connections()
         await _change_behind_the_back(server)
         await server.accept_connections()
-        await until(lambda: {name for _, name in told} >= {"changes", "goes", "comes"})
+        await until(lambda: {name for _, name in changes} >= {"changes", "goes", "comes"})
 
-        assert set(told) == {("Updated", "changes"), ("Deleted", "goes"), ("Added", "comes")}
+        assert set(changes) == {("Updated", "changes"), ("Deleted", "goes"), ("Added", "comes")}
         listed = await maps.list()
-        assert sorted(mirror.lister.keys()) == sorted(ObjectKey.of(each) for each in listed)
+        assert sorted(informer.lister.keys()) == sorted(ObjectKey.of(each) for each in listed)
 
 
 async def _change_behind_the_back(server: APIServer) -> None:
-    # The door opens for a moment, and only the other client comes through it in time.
+    # The server accepts connections for a moment, and only the other client is in time.
     await server.accept_connections()
     async with Client(server.config) as other:
         maps = other.core_v1.config_maps()
@@ -197,27 +197,27 @@ async def _change_behind_the_back(server: APIServer) -> None:
 async def test_a_version_that_expired_costs_one_list_and_no_change(
     hasty: Client, server: APIServer
 ) -> None:
-    """X-2: no adds are told twice, and the mirror counts as complete all the while."""
+    """X-2: no add is notified twice, and the informer stays synced."""
     await hasty.core_v1.config_maps().create(a_config("one"))
-    told: list[str] = []
-    async with hasty.informer(ConfigMap, namespace="default") as mirror:
-        mirror.add_handler(on_add=lambda added: told.append(added.metadata.name))
-        await until(lambda: told)
+    changes: list[str] = []
+    async with hasty.informer(ConfigMap, namespace="default") as informer:
+        informer.add_handler(on_add=lambda added: changes.append(added.metadata.name))
+        await until(lambda: changes)
 
         server.expire_history()
         server.drop_connections()
         made = await hasty.core_v1.config_maps().create(a_config("two"))
-        await mirror.wait_for_version(made.metadata.resource_version, timeout=4)
-        await until(lambda: len(told) == 2)
+        await informer.wait_for_version(made.metadata.resource_version, timeout=4)
+        await until(lambda: len(changes) == 2)
 
-        assert mirror.has_synced
-        assert told == ["one", "two"]
-        assert mirror.stats().reflector.rounds == 2
+        assert informer.has_synced
+        assert changes == ["one", "two"]
+        assert informer.stats().reflector.rounds == 2
 
 
 @pytest.mark.parametrize("what", ["token", "certificate", "ca"])
 async def test_a_rotation_loses_no_event(tmp_path: Path, what: str) -> None:
-    """X-3: a watch that is open meanwhile, or cut off because of it, tells everything."""
+    """X-3: a watch that is open meanwhile, or interrupted by it, misses nothing."""
     async with APIServer(rbac=True) as server:
         token, ca, clock = tmp_path / "token", tmp_path / "ca.crt", FastClock()
 
@@ -229,7 +229,7 @@ async def test_a_rotation_loses_no_event(tmp_path: Path, what: str) -> None:
         config = server.config.replace(token="", token_file=str(token), ca=b"", ca_file=str(ca))
         async with (
             Client(config, clock=clock) as client,
-            client.informer(ConfigMap, namespace="default") as mirror,
+            client.informer(ConfigMap, namespace="default") as informer,
         ):
             rotate = {
                 "token": server.rotate_token,
@@ -242,9 +242,9 @@ async def test_a_rotation_loses_no_event(tmp_path: Path, what: str) -> None:
             server.drop_connections()
             async with Client(server.config) as other:
                 made = await other.core_v1.config_maps().create(a_config("one"))
-            await mirror.wait_for_version(made.metadata.resource_version, timeout=4)
+            await informer.wait_for_version(made.metadata.resource_version, timeout=4)
 
-            assert mirror.lister.get(ObjectKey("default", "one")) is not None
+            assert informer.lister.get(ObjectKey("default", "one")) is not None
 
 
 async def test_an_informer_ends_at_once_and_leaves_nothing(server: APIServer) -> None:
@@ -253,8 +253,8 @@ async def test_an_informer_ends_at_once_and_leaves_nothing(server: APIServer) ->
         before = own_tasks()
         handler = Handler()
         gone = weakref.ref(handler)
-        async with client.informer(ConfigMap) as mirror:
-            registration = mirror.add_handler(on_add=handler.on_add)
+        async with client.informer(ConfigMap) as informer:
+            registration = informer.add_handler(on_add=handler.on_add)
             await registration.wait_synced(timeout=2)
             await registration.aclose()
             del handler, registration

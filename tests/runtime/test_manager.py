@@ -1,4 +1,4 @@
-"""A whole controller process against a server that really answers."""
+"""A whole controller process with the embedded server."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from kubeloop.wire.coordination.v1 import Lease
 from kubeloop.wire.core.v1 import ConfigMap, Event
 from tests.support.clocks import FastClock
 
-from .sites import (
+from .websites import (
     SHOP,
     Website,
     WebsiteSpec,
@@ -189,7 +189,7 @@ QUICK = ElectionTimes(lease_duration=60.0, renew_deadline=40.0, retry_period=0.0
 async def test_of_two_managers_one_works_and_the_other_takes_over(
     managed: Managed, client: Client
 ) -> None:
-    """X-5: no key is with both, and the lease is given back at the end."""
+    """X-5: no key is reconciled by both, and the lease is released at the end."""
     worked: list[tuple[str, str]] = []
 
     def candidate(identity: str) -> Manager:
@@ -220,7 +220,7 @@ async def test_of_two_managers_one_works_and_the_other_takes_over(
 
 
 class _After:
-    """Two managers, of which the second begins when it is told to."""
+    """Two managers, of which the test starts the second."""
 
     def __init__(self, first: Manager, second: Manager) -> None:
         self.go = asyncio.Event()
@@ -256,7 +256,7 @@ def test_a_lease_needs_a_name_that_it_can_have(managed: Managed) -> None:
         managed(leader_election="Not A Name")
 
 
-# --- being asked
+# --- endpoints
 
 
 async def test_pages_say_whether_it_lives_and_what_it_counts(
@@ -330,7 +330,7 @@ def test_two_controllers_need_two_names(managed: Managed) -> None:
 
     assert manager.controller(ConfigMap)(reconcile) is reconcile
 
-    with pytest.raises(InvalidArgument, match="'configmap': there is one of that name already"):
+    with pytest.raises(InvalidArgument, match="'configmap': the name is in use"):
         manager.controller(ConfigMap)(reconcile)
     with pytest.raises(InvalidArgument, match="declared already"):
         manager.cache(ConfigMap, selector="app=web")
@@ -371,9 +371,9 @@ async def test_keys_can_be_enqueued_by_hand(managed: Managed) -> None:
         await manager.wait_ready(timeout=4)
         manager.enqueue("configmap", SHOP)
         await until(lambda: calls)
-        with pytest.raises(InvalidArgument, match="there is no controller 'other'"):
+        with pytest.raises(InvalidArgument, match="no controller 'other'; available: configmap"):
             manager.enqueue("other", SHOP)
-        with pytest.raises(InvalidArgument, match="'shop': it is no key"):
+        with pytest.raises(InvalidArgument, match="'shop': not a key"):
             manager.enqueue("configmap", cast("ObjectKey", "shop"))
 
     assert calls == [SHOP]
@@ -424,7 +424,7 @@ def test_invalid_labels_and_annotations_are_rejected(
 def test_nothing_is_read_or_opened_before_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A kubeconfig that is not there, and an address that is taken, are no matter until then."""
+    """A missing kubeconfig and an address in use do not matter until then."""
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "missing"))
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"

@@ -16,7 +16,7 @@ from kubeloop.testing import APIServer, User
 from kubeloop.wire.core.v1 import ConfigMap, Namespace, Node
 from kubeloop.wire.meta.v1 import ObjectMeta
 
-from .sites import until
+from .websites import until
 
 Managed = Callable[..., Manager]
 
@@ -106,12 +106,12 @@ async def _nothing(key: ObjectKey, ctx: Context) -> None:
     """Nothing is to be done."""
 
 
-@pytest.mark.parametrize("said", [[], ["shop", ""], ["Shop"], "no such/place", [5]], ids=repr)
-def test_invalid_namespaces_are_rejected(managed: Managed, said: Sequence[Any]) -> None:
+@pytest.mark.parametrize("given", [[], ["shop", ""], ["Shop"], "no such/place", [5]], ids=repr)
+def test_invalid_namespaces_are_rejected(managed: Managed, given: Sequence[Any]) -> None:
     with pytest.raises(InvalidArgument, match=r"."):
-        managed(namespace=said)
+        managed(namespace=given)
     with pytest.raises(InvalidArgument, match=r"."):
-        managed().cache(ConfigMap, namespace=said)
+        managed().cache(ConfigMap, namespace=given)
 
 
 ROLES = """

@@ -1,4 +1,4 @@
-"""Reviews that no API server sends: each is answered, or refused with words, and none fails."""
+"""Reviews that no API server sends: each gets a response, or an error with a reason."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from kubeloop.patches import apply_json_patch
 from kubeloop.runtime import AdmissionRequest, WebhookServer
 from kubeloop.wire.core.v1 import ConfigMap
 
-from .sites import Website
 from .test_admission import OldWebsite, a_review, an_old_site, asked, to_new
+from .websites import Website
 
 HOOKS = [
     "/validate-example-com-v1-website",
@@ -33,7 +33,7 @@ HOOKS = [
 
 
 class Running:
-    """A webhook server in a thread of its own, and a plain connection to it."""
+    """A webhook server in another thread, and a plain connection to it."""
 
     def __init__(self) -> None:
         self.webhooks = webhooks = WebhookServer("127.0.0.1:0")
@@ -101,7 +101,7 @@ def test_invalid_metadata_is_rejected(hooks: Running, metadata: Any, where: str)
 
     assert status == 400
     assert body.startswith(b"admission review: the ")
-    assert b"is none of the API: Expected" in body
+    assert b"is not an object of the API: Expected" in body
 
 
 @pytest.mark.parametrize("metadata", [5, [], {"name": 5}, {"annotations": "x"}])
@@ -111,7 +111,7 @@ def test_an_object_with_invalid_metadata_is_not_converted(hooks: Running, metada
     status, body = hooks.ask("/convert", asked(an_old_site(), {"metadata": metadata}))
 
     assert status == 400
-    assert b"conversion review: an object is none of the API" in body
+    assert b"conversion review: the object is not an object of the API" in body
     assert hooks.webhooks.stats() == before
 
 
@@ -127,7 +127,7 @@ def test_a_review_by_another_method_reaches_no_function(hooks: Running, method: 
     assert hooks.webhooks.stats() == before
 
 
-# --- anything at all
+# --- arbitrary bodies
 
 ODD = st.one_of(
     st.none(),
@@ -165,7 +165,7 @@ def _with(value: Any, path: tuple[Any, ...], new: Any) -> Any:
 
 @st.composite
 def odd_reviews(draw: st.DrawFn) -> bytes:
-    """A review of which some parts are something else, or missing, or doubled."""
+    """A review of which some fields are replaced, missing, or duplicated."""
     review = json.loads(draw(st.sampled_from(REVIEWS)))
     depth = draw(st.sampled_from([0, 3, 4]))  # deep inside, the review itself stays one
     for _ in range(draw(st.integers(1, 3))):
@@ -204,7 +204,7 @@ def test_every_body_gets_a_response_or_an_error_with_a_reason(
 
 
 def _check_answer(review: Any, response: Any) -> None:
-    """It is about the question, and a patch fits the object that was asked about."""
+    """The response has the uid of the request, and its patch applies to the object."""
     assert response["uid"] == review["request"]["uid"]
     if "allowed" not in response:  # a conversion
         assert response["result"]["status"] in {"Success", "Failure"}

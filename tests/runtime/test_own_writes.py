@@ -17,18 +17,18 @@ from kubeloop.discovery import NoKindMatch
 from kubeloop.kit import ManualClock, running
 from kubeloop.meta import GroupKind, GroupResource, GroupVersionResource, ObjectKey
 from kubeloop.runtime import Client, Context, Manager, Result, Unhealthy, WatchSource
-from kubeloop.runtime.caches import Cached, Caches
-from kubeloop.runtime.controller import caught_up
+from kubeloop.runtime.caches import CacheDeclaration, Caches
+from kubeloop.runtime.controller import check_own_writes
 from kubeloop.runtime.metrics import PrometheusReconcileMetrics
 from kubeloop.runtime.own_writes import BEHIND_AFTER, WriteLedger
-from kubeloop.runtime.writes import Write, recording, would_hold
+from kubeloop.runtime.writes import Write, recording_client, would_hold
 from kubeloop.testing import APIServer
 from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.core.v1 import ConfigMap, Event
 
-from .mirrors import Mirrors
-from .sites import SHOP, Website, a_config, a_site, deployment_for, until
-from .stage import Stage, wrote
+from .fake_collections import FakeInformerClient
+from .harness import ControllerHarness, wrote
+from .websites import SHOP, Website, a_config, a_site, deployment_for, until
 
 Managed = Callable[..., Manager]
 
@@ -41,18 +41,18 @@ def site_at(version: int | str, key: ObjectKey = SHOP, **more: Any) -> Write:
 
 
 def deployment_gone(key: ObjectKey) -> Write:
-    """What the answer to a delete reports: no kind and no version."""
+    """What the response to a delete reports: no kind and no version."""
     resource = GroupResource("apps", "deployments")
     uid = f"uid of {key.name}"
     return Write(GroupKind("", ""), key, "", None, uid, gone=True, resource=resource)
 
 
-# --- what an answer reports
+# --- what a response reports
 
 
 async def test_the_responses_to_writes_report_what_was_written(client: Client) -> None:
     noted: list[Write] = []
-    own = recording(client, noted.append).resource(ConfigMap)
+    own = recording_client(client, noted.append).resource(ConfigMap)
 
     made = await own.create(a_config("one"))
     await own.get("one")
@@ -71,7 +71,7 @@ async def test_the_responses_to_writes_report_what_was_written(client: Client) -
 
 async def test_a_recording_client_shares_what_is_known_of_kinds(client: Client) -> None:
     """Else every reconcile would ask the server again which kinds it has."""
-    first, second = recording(client, print), recording(client, print)
+    first, second = recording_client(client, print), recording_client(client, print)
 
     with pytest.raises(NoKindMatch):
         await first.resource("example.com/v1", "Website").list()
@@ -82,9 +82,9 @@ async def test_a_recording_client_shares_what_is_known_of_kinds(client: Client) 
 async def test_removing_the_last_finalizer_of_a_deleted_object_reports_it_as_gone(
     client: Client,
 ) -> None:
-    """The answer has the version before the write, which every cache may have reached."""
+    """The response has the version before the write, which every cache may have reached."""
     noted: list[Write] = []
-    own = recording(client, noted.append).resource(ConfigMap)
+    own = recording_client(client, noted.append).resource(ConfigMap)
     config = a_config("one")
     config.metadata.finalizers = ["example.com/cleanup"]
 
@@ -97,7 +97,7 @@ async def test_removing_the_last_finalizer_of_a_deleted_object_reports_it_as_gon
 
 async def test_deleting_a_collection_reports_each_object(client: Client) -> None:
     noted: list[Write] = []
-    own = recording(client, noted.append).resource(ConfigMap)
+    own = recording_client(client, noted.append).resource(ConfigMap)
     made = [await own.create(a_config(name, by="us")) for name in ("one", "two")]
     noted.clear()
 
@@ -108,7 +108,7 @@ async def test_deleting_a_collection_reports_each_object(client: Client) -> None
 
 async def test_scaling_reports_a_write_of_the_scaled_object(client: Client) -> None:
     noted: list[Write] = []
-    own = recording(client, noted.append).resource(Deployment)
+    own = recording_client(client, noted.append).resource(Deployment)
     await own.create(deployment_for(a_site("shop")))
 
     await own.scale.set("shop", 3)
@@ -148,7 +148,7 @@ def test_a_cache_holds_what_its_namespace_and_selectors_choose(scope: Scope, hel
 # --- waiting
 
 
-async def test_a_key_waits_until_the_cache_has_its_own_write(stage: Stage) -> None:
+async def test_a_key_waits_until_the_cache_has_its_own_write(harness: ControllerHarness) -> None:
     seen: list[int] = []
 
     async def reconcile(key: ObjectKey, ctx: Context) -> Result | None:
@@ -156,109 +156,117 @@ async def test_a_key_waits_until_the_cache_has_its_own_write(stage: Stage) -> No
         seen.append(site.spec.replicas if site else 0)
         if len(seen) > 1:
             return None
-        stage.sites.put(a_site("shop", replicas=2))
-        wrote(ctx, site_at(stage.sites.version))
+        harness.sites.put(a_site("shop", replicas=2))
+        wrote(ctx, site_at(harness.sites.version))
         return Result(requeue_after=1)
 
-    async with stage.running(reconcile):
-        stage.sites.put(a_site("shop", replicas=1))
-        stage.sites.lags = True
-        await stage.clock.advance(100)
+    async with harness.running(reconcile):
+        harness.sites.put(a_site("shop", replicas=1))
+        harness.sites.lags = True
+        await harness.clock.advance(100)
         assert seen == [1]
-        stage.sites.deliver()
-        await stage.clock.settle()
+        harness.sites.deliver()
+        await harness.clock.settle()
 
     assert seen == [1, 2]
 
 
-async def test_a_key_that_waits_holds_no_worker_and_is_not_in_work(stage: Stage) -> None:
+async def test_a_key_that_waits_holds_no_worker_and_is_not_in_work(
+    harness: ControllerHarness,
+) -> None:
     async def reconcile(key: ObjectKey, ctx: Context) -> Result | None:
-        if key == SHOP and stage.names().count("shop") == 1:
+        if key == SHOP and harness.names().count("shop") == 1:
             wrote(ctx, site_at(999))
             return Result(requeue_after=1)
         return None
 
-    async with stage.running(reconcile, workers=1):
-        stage.sites.put(a_site("shop"))
-        await stage.clock.advance(2)
-        stage.sites.put(a_site("other"))
-        await stage.clock.advance(5)
+    async with harness.running(reconcile, workers=1):
+        harness.sites.put(a_site("shop"))
+        await harness.clock.advance(2)
+        harness.sites.put(a_site("other"))
+        await harness.clock.advance(5)
 
-        stats = stage.controller.stats()
-        assert stage.names() == ["shop", "other"]
+        stats = harness.controller.stats()
+        assert harness.names() == ["shop", "other"]
         assert stats.active == ()
         assert stats.queue.processing == 0
         assert stats.waiting_for_cache == ("default/shop",)
         assert stats.longest_cache_wait == pytest.approx(6)
-        await asyncio.wait_for(stage.controller.drained(), 1)
+        await asyncio.wait_for(harness.controller.wait_idle(), 1)
 
 
-async def test_a_change_of_a_key_that_waits_does_not_make_it_run_early(stage: Stage) -> None:
+async def test_a_change_of_a_key_that_waits_does_not_make_it_run_early(
+    harness: ControllerHarness,
+) -> None:
     async def reconcile(key: ObjectKey, ctx: Context) -> None:
-        if len(stage.calls) == 1:
-            wrote(ctx, site_at(stage.sites.version + 3))
+        if len(harness.calls) == 1:
+            wrote(ctx, site_at(harness.sites.version + 3))
 
-    async with stage.running(reconcile):
-        stage.sites.put(a_site("shop"))
-        await stage.clock.settle()
-        stage.sites.put(a_site("shop", replicas=2))
-        await stage.clock.settle()
-        stage.sites.put(a_site("shop", replicas=3))
-        await stage.clock.settle()
-        assert len(stage.calls) == 1
-        stage.sites.put(a_site("shop", replicas=4))
-        await stage.clock.settle()
+    async with harness.running(reconcile):
+        harness.sites.put(a_site("shop"))
+        await harness.clock.settle()
+        harness.sites.put(a_site("shop", replicas=2))
+        await harness.clock.settle()
+        harness.sites.put(a_site("shop", replicas=3))
+        await harness.clock.settle()
+        assert len(harness.calls) == 1
+        harness.sites.put(a_site("shop", replicas=4))
+        await harness.clock.settle()
 
-    assert len(stage.calls) == 2
+    assert len(harness.calls) == 2
 
 
 @pytest.mark.parametrize("what", ["a bookmark", "a change of another object", "a list"])
-async def test_any_later_version_of_the_cache_ends_the_wait(stage: Stage, what: str) -> None:
+async def test_any_later_version_of_the_cache_ends_the_wait(
+    harness: ControllerHarness, what: str
+) -> None:
     async def reconcile(key: ObjectKey, ctx: Context) -> Result | None:
-        if stage.names().count("shop") > 1 or key != SHOP:
+        if harness.names().count("shop") > 1 or key != SHOP:
             return None
         wrote(ctx, site_at(7))
         return Result(requeue_after=1)
 
-    async with stage.running(reconcile):
-        stage.sites.put(a_site("shop"))
-        await stage.clock.advance(20)
-        assert stage.names() == ["shop"]
-        stage.sites.version = 6
+    async with harness.running(reconcile):
+        harness.sites.put(a_site("shop"))
+        await harness.clock.advance(20)
+        assert harness.names() == ["shop"]
+        harness.sites.version = 6
         if what == "a change of another object":
-            stage.sites.put(a_site("other"))
+            harness.sites.put(a_site("other"))
         elif what == "a bookmark":
-            stage.sites.version = 7
-            stage.sites.bookmark()
+            harness.sites.version = 7
+            harness.sites.bookmark()
         else:
-            stage.sites.version = 7
-            stage.sites.expire()
-        await stage.clock.advance(60)
+            harness.sites.version = 7
+            harness.sites.expire()
+        await harness.clock.advance(60)
 
-    assert stage.names().count("shop") == 2
+    assert harness.names().count("shop") == 2
 
 
-async def test_a_server_that_went_back_is_not_waited_for(stage: Stage) -> None:
+async def test_a_server_that_went_back_is_not_waited_for(harness: ControllerHarness) -> None:
     """What was written is lost with the backup, and its version may never come."""
 
     async def reconcile(key: ObjectKey, ctx: Context) -> Result | None:
-        if len(stage.calls) > 1:
+        if len(harness.calls) > 1:
             return None
         wrote(ctx, site_at(999))
         return Result(requeue_after=1)
 
-    async with stage.running(reconcile):
-        stage.sites.version = 500
-        stage.sites.put(a_site("shop"))
-        await stage.clock.advance(60)
-        assert len(stage.calls) == 1
-        stage.sites.go_back(300)
-        await stage.clock.advance(60)
+    async with harness.running(reconcile):
+        harness.sites.version = 500
+        harness.sites.put(a_site("shop"))
+        await harness.clock.advance(60)
+        assert len(harness.calls) == 1
+        harness.sites.restore(300)
+        await harness.clock.advance(60)
 
-    assert len(stage.calls) > 1
+    assert len(harness.calls) > 1
 
 
-async def test_a_deleted_object_is_waited_for_until_the_cache_has_passed_it(stage: Stage) -> None:
+async def test_a_deleted_object_is_waited_for_until_the_cache_has_passed_it(
+    harness: ControllerHarness,
+) -> None:
     held: list[bool] = []
 
     async def reconcile(key: ObjectKey, ctx: Context) -> Result | None:
@@ -269,24 +277,24 @@ async def test_a_deleted_object_is_waited_for_until_the_cache_has_passed_it(stag
         wrote(ctx, deployment_gone(SHOP))
         return Result(requeue_after=1)
 
-    deployments = stage.mirrors.source(Deployment)
+    deployments = harness.informer_client.source(Deployment)
     deployments.put(deployment_for(a_site("shop")))
     deployments.lags = True
-    async with stage.running(reconcile, owns=[WatchSource(Deployment)]):
-        stage.sites.put(a_site("shop"))
-        await stage.clock.advance(60)
+    async with harness.running(reconcile, owns=[WatchSource(Deployment)]):
+        harness.sites.put(a_site("shop"))
+        await harness.clock.advance(60)
         assert held == [True]
         deployments.deliver()
-        await stage.clock.settle()
+        await harness.clock.settle()
 
     assert held == [True, False]
 
 
 async def test_an_object_that_was_created_and_deleted_is_waited_for_until_it_has_gone(
-    stage: Stage,
+    harness: ControllerHarness,
 ) -> None:
     async def reconcile(key: ObjectKey, ctx: Context) -> Result | None:
-        if len(stage.calls) > 1:
+        if len(harness.calls) > 1:
             return None
         deployments.put(deployment_for(a_site("shop")))
         wrote(ctx, Write(DEPLOYMENT, SHOP, str(deployments.version), {}, "uid of shop"))
@@ -294,59 +302,61 @@ async def test_an_object_that_was_created_and_deleted_is_waited_for_until_it_has
         wrote(ctx, deployment_gone(SHOP))
         return Result(requeue_after=1)
 
-    deployments = stage.mirrors.source(Deployment)
+    deployments = harness.informer_client.source(Deployment)
     deployments.lags = True
-    async with stage.running(reconcile, owns=[WatchSource(Deployment)]):
-        stage.sites.put(a_site("shop"))
-        await stage.clock.advance(5)
+    async with harness.running(reconcile, owns=[WatchSource(Deployment)]):
+        harness.sites.put(a_site("shop"))
+        await harness.clock.advance(5)
         deployments.deliver(1)  # the cache has it now, and the delete is still to come
-        await stage.clock.advance(5)
-        assert len(stage.calls) == 1
+        await harness.clock.advance(5)
+        assert len(harness.calls) == 1
         deployments.deliver()
-        await stage.clock.settle()
+        await harness.clock.settle()
 
-    assert len(stage.calls) >= 2
+    assert len(harness.calls) >= 2
 
 
-async def test_writes_that_no_cache_would_hold_are_not_waited_for(stage: Stage) -> None:
+async def test_writes_that_no_cache_would_hold_are_not_waited_for(
+    harness: ControllerHarness,
+) -> None:
     async def reconcile(key: ObjectKey, ctx: Context) -> Result | None:
-        if len(stage.calls) > 1:
+        if len(harness.calls) > 1:
             return None
         wrote(ctx, Write(DEPLOYMENT, SHOP, "999", {}))
         return Result(requeue_after=1)
 
-    async with stage.running(reconcile):
-        stage.sites.put(a_site("shop"))
-        await stage.clock.advance(1)
+    async with harness.running(reconcile):
+        harness.sites.put(a_site("shop"))
+        await harness.clock.advance(1)
 
-    assert len(stage.calls) == 2
+    assert len(harness.calls) == 2
 
 
 async def test_versions_that_do_not_compare_are_waited_for_until_the_object_has_them(
-    stage: Stage,
+    harness: ControllerHarness,
 ) -> None:
     async def reconcile(key: ObjectKey, ctx: Context) -> Result | None:
-        if len(stage.calls) > 1:
+        if len(harness.calls) > 1:
             return None
         wrote(ctx, site_at("b7e2"))
         return Result(requeue_after=1)
 
-    async with stage.running(reconcile):
-        stage.sites.put(a_site("shop"))
-        await stage.clock.advance(30)
-        assert len(stage.calls) == 1
-        stage.sites.put_raw(a_site("shop", replicas=2), version="b7e2")
-        await stage.clock.settle()
+    async with harness.running(reconcile):
+        harness.sites.put(a_site("shop"))
+        await harness.clock.advance(30)
+        assert len(harness.calls) == 1
+        harness.sites.put_raw(a_site("shop", replicas=2), version="b7e2")
+        await harness.clock.settle()
 
-    assert len(stage.calls) == 2
+    assert len(harness.calls) == 2
 
 
 @pytest.mark.parametrize("end", ["fails", "is done", "comes again", "times out"])
 async def test_the_next_reconcile_waits_for_the_writes_of_any_outcome(
-    stage: Stage, end: str
+    harness: ControllerHarness, end: str
 ) -> None:
     async def reconcile(key: ObjectKey, ctx: Context) -> Result | None:
-        if len(stage.calls) > 1:
+        if len(harness.calls) > 1:
             return None
         wrote(ctx, site_at(999))
         if end == "fails":
@@ -355,88 +365,90 @@ async def test_the_next_reconcile_waits_for_the_writes_of_any_outcome(
             await asyncio.Event().wait()
         return Result(requeue=True) if end == "comes again" else None
 
-    async with stage.running(reconcile, timeout=3):
-        stage.sites.put(a_site("shop"))
-        await stage.clock.advance(5)
-        stage.sites.put(a_site("shop", replicas=2))
-        await stage.clock.advance(120)
-        assert len(stage.calls) == 1
-        stage.sites.version = 999
-        stage.sites.bookmark()
-        await stage.clock.settle()
+    async with harness.running(reconcile, timeout=3):
+        harness.sites.put(a_site("shop"))
+        await harness.clock.advance(5)
+        harness.sites.put(a_site("shop", replicas=2))
+        await harness.clock.advance(120)
+        assert len(harness.calls) == 1
+        harness.sites.version = 999
+        harness.sites.bookmark()
+        await harness.clock.settle()
 
-    assert len(stage.calls) == 2
+    assert len(harness.calls) == 2
 
 
-async def test_what_a_task_writes_after_its_reconcile_is_waited_for(stage: Stage) -> None:
+async def test_what_a_task_writes_after_its_reconcile_is_waited_for(
+    harness: ControllerHarness,
+) -> None:
     contexts: list[Context] = []
 
     async def reconcile(key: ObjectKey, ctx: Context) -> None:
         contexts.append(ctx)
 
-    async with stage.running(reconcile):
-        stage.sites.put(a_site("shop"))
-        await stage.clock.settle()
+    async with harness.running(reconcile):
+        harness.sites.put(a_site("shop"))
+        await harness.clock.settle()
         wrote(contexts[0], site_at(5))
-        stage.sites.put(a_site("shop", replicas=2))
-        await stage.clock.advance(60)
-        assert len(stage.calls) == 1
-        stage.sites.version = 5
-        stage.sites.bookmark()
-        await stage.clock.settle()
+        harness.sites.put(a_site("shop", replicas=2))
+        await harness.clock.advance(60)
+        assert len(harness.calls) == 1
+        harness.sites.version = 5
+        harness.sites.bookmark()
+        await harness.clock.settle()
 
-    assert len(stage.calls) == 2
+    assert len(harness.calls) == 2
 
 
-async def test_a_controller_ends_in_order_while_keys_wait(stage: Stage) -> None:
+async def test_a_controller_ends_in_order_while_keys_wait(harness: ControllerHarness) -> None:
     async def reconcile(key: ObjectKey, ctx: Context) -> Result:
         wrote(ctx, site_at(999))
         return Result(requeue_after=1)
 
-    async with stage.running(reconcile):
-        stage.sites.put(a_site("shop"))
-        await stage.clock.advance(5)
-        assert stage.controller.stats().waiting_for_cache
-        stage.controller.close()
-        await asyncio.wait_for(stage.controller.drained(), 1)
-        stage.sites.version = 999
-        stage.sites.bookmark()
-        await stage.clock.settle()
+    async with harness.running(reconcile):
+        harness.sites.put(a_site("shop"))
+        await harness.clock.advance(5)
+        assert harness.controller.stats().waiting_for_cache
+        harness.controller.close()
+        await asyncio.wait_for(harness.controller.wait_idle(), 1)
+        harness.sites.version = 999
+        harness.sites.bookmark()
+        await harness.clock.settle()
 
-    assert len(stage.calls) == 1
+    assert len(harness.calls) == 1
 
 
 async def test_keys_that_wait_for_long_are_reported_until_the_cache_has_caught_up(
-    stage: Stage, caplog: pytest.LogCaptureFixture
+    harness: ControllerHarness, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def reconcile(key: ObjectKey, ctx: Context) -> Result | None:
-        if len(stage.calls) > 1:
+        if len(harness.calls) > 1:
             return None
         wrote(ctx, site_at(999))
         return Result(requeue_after=1)
 
-    async with stage.running(reconcile):
-        stage.sites.put(a_site("shop"))
-        await stage.clock.advance(BEHIND_AFTER)
-        caught_up([stage.controller])
-        assert stage.recorder.lines == []
-        await stage.clock.advance(1)
+    async with harness.running(reconcile):
+        harness.sites.put(a_site("shop"))
+        await harness.clock.advance(BEHIND_AFTER)
+        check_own_writes([harness.controller])
+        assert harness.recorder.lines == []
+        await harness.clock.advance(1)
         with pytest.raises(Unhealthy, match="version 999 of websites, which has reached 2"):
-            caught_up([stage.controller])
-        assert stage.recorder.lines[0].startswith("Warning CacheBehind not reconciled for 180 s")
+            check_own_writes([harness.controller])
+        assert harness.recorder.lines[0].startswith("Warning CacheBehind not reconciled for 180 s")
         assert "default/shop: not reconciled for 180 s" in caplog.text
 
-        stage.sites.version = 999
-        stage.sites.bookmark()
-        await stage.clock.settle()
-        caught_up([stage.controller])
+        harness.sites.version = 999
+        harness.sites.bookmark()
+        await harness.clock.settle()
+        check_own_writes([harness.controller])
 
-    assert len(stage.calls) == 2
+    assert len(harness.calls) == 2
 
 
-async def test_keys_that_wait_are_counted_by_metrics(stage: Stage) -> None:
+async def test_keys_that_wait_are_counted_by_metrics(harness: ControllerHarness) -> None:
     registry = CollectorRegistry()
-    stage.metrics = PrometheusReconcileMetrics(registry)
+    harness.metrics = PrometheusReconcileMetrics(registry)
 
     async def reconcile(key: ObjectKey, ctx: Context) -> Result:
         wrote(ctx, site_at(999))
@@ -445,35 +457,35 @@ async def test_keys_that_wait_are_counted_by_metrics(stage: Stage) -> None:
     def figure(name: str) -> float | None:
         return registry.get_sample_value(f"controller_runtime_{name}", {"controller": "site"})
 
-    async with stage.running(reconcile):
+    async with harness.running(reconcile):
         assert figure("keys_waiting_for_cache") == 0
-        stage.sites.put(a_site("shop"))
-        await stage.clock.advance(5)
+        harness.sites.put(a_site("shop"))
+        await harness.clock.advance(5)
 
         assert figure("keys_waiting_for_cache") == 1
         assert figure("longest_wait_for_cache_seconds") == pytest.approx(4)
 
 
-async def test_writes_that_were_seen_are_not_remembered(stage: Stage) -> None:
+async def test_writes_that_were_seen_are_not_remembered(harness: ControllerHarness) -> None:
     async def reconcile(key: ObjectKey, ctx: Context) -> None:
-        wrote(ctx, site_at(stage.sites.version, key))
+        wrote(ctx, site_at(harness.sites.version, key))
 
-    async with stage.running(reconcile):
+    async with harness.running(reconcile):
         for number in range(1500):
-            stage.sites.put(a_site(f"site-{number}"))
-            await stage.clock.settle()
+            harness.sites.put(a_site(f"site-{number}"))
+            await harness.clock.settle()
 
-    assert len(stage.calls) == 1500
-    assert len(stage.controller._ledger) < 1100
+    assert len(harness.calls) == 1500
+    assert len(harness.controller._ledger) < 1100
 
 
 async def test_fresh_reads_wait_with_a_deadline() -> None:
     clock = ManualClock()
-    caches = Caches(Mirrors(clock), [Cached(kind=Website, of=Website)])
+    caches = Caches(FakeInformerClient(clock), [CacheDeclaration(kind=Website, model=Website)])
     ledger = WriteLedger(caches)
     (informer,) = caches
     running_informer = asyncio.create_task(informer.run())
-    ledger.note(SHOP, site_at(999))
+    ledger.record(SHOP, site_at(999))
     waiting = asyncio.create_task(ledger.wait(SHOP, timeout=3))
 
     await clock.advance(4)
@@ -512,23 +524,23 @@ def test_no_reconcile_begins_with_a_cache_older_than_its_keys_last_write(
 async def _interleave(  # noqa: C901 - a table of steps and deeds
     steps: list[tuple[str, int]], deeds: list[list[str]], workers: int
 ) -> None:
-    stage = Stage()
-    deployments = stage.mirrors.source(Deployment)
+    harness = ControllerHarness()
+    deployments = harness.informer_client.source(Deployment)
     # What each key wrote last, by kind: the version that its next reconcile has to find.
     last: dict[ObjectKey, dict[type, int]] = {}
 
     async def reconcile(key: ObjectKey, ctx: Context) -> Result | None:
         for kind, version in last.get(key, {}).items():
-            (informer,) = stage.controller._around.caches.informers(kind)
+            (informer,) = harness.controller._environment.caches.informers(kind)
             assert int(informer.indexer.version) >= version, (key, kind)
         # What it writes brings it back, so at some time it has to be content.
-        todo = deeds[len(stage.calls) % len(deeds)] if len(stage.calls) < 40 else []
+        todo = deeds[len(harness.calls) % len(deeds)] if len(harness.calls) < 40 else []
         for deed in todo:
             wrote_now = last.setdefault(key, {})
             if deed == "write itself":
-                stage.sites.put(a_site(key.name, replicas=len(stage.calls)))
-                wrote(ctx, site_at(stage.sites.version, key))
-                wrote_now[Website] = stage.sites.version
+                harness.sites.put(a_site(key.name, replicas=len(harness.calls)))
+                wrote(ctx, site_at(harness.sites.version, key))
+                wrote_now[Website] = harness.sites.version
             elif deed == "write another" or (deed == "delete another" and key not in there):
                 there.add(deployments.put(deployment_for(a_site(key.name))))
                 wrote_now[Deployment] = deployments.version
@@ -546,33 +558,33 @@ async def _interleave(  # noqa: C901 - a table of steps and deeds
 
     there: set[ObjectKey] = set()
     failures: list[str] = []
-    async with stage.running(reconcile, owns=[WatchSource(Deployment)], workers=workers):
-        stage.sites.lags = deployments.lags = True
+    async with harness.running(reconcile, owns=[WatchSource(Deployment)], workers=workers):
+        harness.sites.lags = deployments.lags = True
         for step, number in steps:
             if step == "change":
-                stage.sites.put(a_site(f"site-{number}", replicas=7))
+                harness.sites.put(a_site(f"site-{number}", replicas=7))
             elif step == "deliver sites":
-                stage.sites.deliver(number)
+                harness.sites.deliver(number)
             elif step == "deliver deployments":
                 deployments.deliver(number)
             elif step == "bookmark":
-                stage.sites.deliver()
-                stage.sites.bookmark()
-                stage.sites.deliver()
+                harness.sites.deliver()
+                harness.sites.bookmark()
+                harness.sites.deliver()
             elif step == "list":
                 deployments.expire()
             else:
-                await stage.clock.advance(number)
-            await stage.clock.settle()
-            failures.append(stage.controller.stats().last_error)
-        # In the end all of it is seen, and nobody waits for ever.
-        stage.sites.lags = deployments.lags = False
+                await harness.clock.advance(number)
+            await harness.clock.settle()
+            failures.append(harness.controller.stats().last_error)
+        # In the end all of it is seen, and no key stays parked.
+        harness.sites.lags = deployments.lags = False
         for _ in range(60):
-            stage.sites.deliver()
+            harness.sites.deliver()
             deployments.deliver()
-            await stage.clock.advance(2)
-        failures.append(stage.controller.stats().last_error)
-        assert stage.controller.stats().waiting_for_cache == ()
+            await harness.clock.advance(2)
+        failures.append(harness.controller.stats().last_error)
+        assert harness.controller.stats().waiting_for_cache == ()
     assert all("as asked" in each for each in failures if each)
 
 
@@ -656,7 +668,7 @@ async def test_a_reconcile_waits_for_a_watch_that_lags(
 
 
 async def _heal(server: APIServer, clock: ManualClock, is_so: Callable[[], bool]) -> None:
-    """Let the watch deliver again, and time pass until something is so."""
+    """Let the watch deliver again, and advance the time until a condition holds."""
     server.faults.heal()
     server.drop_connections()
     while not is_so():
@@ -753,38 +765,38 @@ async def test_a_server_that_lost_its_data_is_not_waited_for(
         assert manager.stats().controllers[0].waiting_for_cache == ()
 
 
-async def test_fresh_waits_ten_seconds_by_default(stage: Stage) -> None:
+async def test_fresh_waits_ten_seconds_by_default(harness: ControllerHarness) -> None:
     waited: list[float] = []
 
     async def reconcile(key: ObjectKey, ctx: Context) -> None:
         wrote(ctx, site_at(999))
-        began = stage.clock.now()
+        began = harness.clock.now()
         with pytest.raises(NotSynced):
             await ctx.fresh(Website, key)
-        waited.append(stage.clock.now() - began)
+        waited.append(harness.clock.now() - began)
 
-    async with stage.running(reconcile):
-        stage.sites.put(a_site("shop"))
-        await stage.clock.advance(20)
+    async with harness.running(reconcile):
+        harness.sites.put(a_site("shop"))
+        await harness.clock.advance(20)
 
     assert waited == [pytest.approx(10)]
 
 
-async def test_a_key_that_waits_is_not_enqueued_early_by_hand(stage: Stage) -> None:
+async def test_a_key_that_waits_is_not_enqueued_early_by_hand(harness: ControllerHarness) -> None:
     async def reconcile(key: ObjectKey, ctx: Context) -> None:
-        if len(stage.calls) == 1:
+        if len(harness.calls) == 1:
             wrote(ctx, site_at(999))
 
-    async with stage.running(reconcile):
-        stage.sites.put(a_site("shop"))
-        await stage.clock.settle()
-        stage.controller.enqueue(SHOP)
-        stage.controller.enqueue(SHOP, after=1)
-        await stage.clock.advance(5)
-        assert len(stage.calls) == 1
+    async with harness.running(reconcile):
+        harness.sites.put(a_site("shop"))
+        await harness.clock.settle()
+        harness.controller.enqueue(SHOP)
+        harness.controller.enqueue(SHOP, after=1)
+        await harness.clock.advance(5)
+        assert len(harness.calls) == 1
 
-        stage.sites.version = 999
-        stage.sites.put(a_site("other"))
-        await stage.clock.settle()
+        harness.sites.version = 999
+        harness.sites.put(a_site("other"))
+        await harness.clock.settle()
 
-    assert stage.names().count("shop") == 2
+    assert harness.names().count("shop") == 2

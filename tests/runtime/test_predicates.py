@@ -22,7 +22,7 @@ from kubeloop.runtime import (
     none_of,
     version_changed,
 )
-from kubeloop.runtime.handlers import on_self, owner_keys
+from kubeloop.runtime.handlers import enqueue_object, owner_keys
 from kubeloop.wire.core.v1 import ConfigMap
 from kubeloop.workqueue import LOW_PRIORITY
 
@@ -30,8 +30,14 @@ codec: EntryCodec[ConfigMap] = EntryCodec(ConfigMap)
 
 
 def a_state(version: str, **metadata: Any) -> Entry:
-    said = {"namespace": "shop", "name": "web", "uid": "1", "resourceVersion": version, **metadata}
-    return codec.parse(msgspec.json.encode({"metadata": said}))
+    fields = {
+        "namespace": "shop",
+        "name": "web",
+        "uid": "1",
+        "resourceVersion": version,
+        **metadata,
+    }
+    return codec.parse(msgspec.json.encode({"metadata": fields}))
 
 
 def update(old: dict[str, Any], new: dict[str, Any]) -> Change[ConfigMap]:
@@ -139,7 +145,7 @@ class Sink:
 
 def test_the_initial_list_and_resyncs_have_low_priority() -> None:
     sink = Sink()
-    handle = on_self(sink, ())
+    handle = enqueue_object(sink, ())
 
     for change in (added(), added(is_initial=True), update({}, {}), resync(), deleted()):
         handle(change)

@@ -15,12 +15,12 @@ import pytest
 
 from kubeloop.kit import ManualClock
 from kubeloop.runtime import log_in_background, tune_garbage_collector
-from kubeloop.runtime.process import on_signals
+from kubeloop.runtime.process import handle_signals
 
 
 @contextmanager
 def bare_root() -> Iterator[logging.Logger]:
-    """A root logger that nobody has arranged yet."""
+    """A root logger without handlers."""
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     root.handlers.clear()
@@ -68,12 +68,14 @@ def test_a_program_that_has_arranged_its_log_keeps_it() -> None:
 
 
 async def test_a_signal_reaches_all_handlers() -> None:
-    heard: list[str] = []
+    received: list[str] = []
 
     def hears(name: str) -> ExitStack:
         stack = ExitStack()
         stack.enter_context(
-            on_signals(lambda: heard.append(f"{name} stops"), lambda: heard.append(f"{name} ends"))
+            handle_signals(
+                lambda: received.append(f"{name} stops"), lambda: received.append(f"{name} ends")
+            )
         )
         return stack
 
@@ -84,7 +86,7 @@ async def test_a_signal_reaches_all_handlers() -> None:
             await raised(signal.SIGTERM)
         await raised(signal.SIGTERM)
 
-    assert heard == ["first stops", "second stops", "first ends"]
+    assert received == ["first stops", "second stops", "first ends"]
     assert signal.getsignal(signal.SIGTERM) == before
 
 
@@ -93,7 +95,7 @@ async def test_the_programs_own_signal_handler_is_restored() -> None:
 
     before = signal.signal(signal.SIGTERM, own)
     try:
-        with on_signals(lambda: None, lambda: None):
+        with handle_signals(lambda: None, lambda: None):
             assert signal.getsignal(signal.SIGTERM) is not own
         assert signal.getsignal(signal.SIGTERM) is own
     finally:
@@ -102,7 +104,7 @@ async def test_the_programs_own_signal_handler_is_restored() -> None:
 
 async def test_outside_the_main_thread_no_signal_is_handled() -> None:
     async def listen() -> object:
-        with on_signals(lambda: None, lambda: None):
+        with handle_signals(lambda: None, lambda: None):
             return signal.getsignal(signal.SIGTERM)
 
     before = signal.getsignal(signal.SIGTERM)

@@ -1,50 +1,55 @@
-"""A span around each reconcile."""
+"""A span environment each reconcile."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
 
 from kubeloop.runtime.tracing import ReconcileTracer, reconcile_tracer
 
-from .sites import a_site
-from .stage import Stage, says
+from .harness import ControllerHarness, returns
+from .websites import a_site
 
 
 class Span:
     def __init__(self) -> None:
         self.errors: list[Exception] = []
 
-    def record_exception(self, error: Exception) -> None:
-        self.errors.append(error)
+    def set_attribute(self, key: str, value: str | float) -> None:
+        """Not used by kubeloop itself."""
+
+    def add_event(self, name: str) -> None:
+        """Not used by kubeloop itself."""
+
+    def record_exception(self, exception: Exception) -> None:
+        self.errors.append(exception)
 
 
 class Trace:
-    """Stands in for OpenTelemetry, as far as it is used."""
+    """The module `opentelemetry.trace`, as far as it is used."""
 
     def __init__(self) -> None:
-        self.spans: list[tuple[str, dict[str, Any], Span]] = []
+        self.spans: list[tuple[str, Mapping[str, str], Span]] = []
 
     def get_tracer(self, name: str) -> Trace:
         assert name == "kubeloop"
         return self
 
     @contextmanager
-    def start_as_current_span(self, name: str, *, attributes: dict[str, Any]) -> Iterator[Span]:
+    def start_as_current_span(self, name: str, *, attributes: Mapping[str, str]) -> Iterator[Span]:
         span = Span()
         self.spans.append((name, attributes, span))
         yield span
 
 
 async def test_a_span_names_the_controller_and_the_key_and_holds_the_error() -> None:
-    trace, stage = Trace(), Stage()
-    stage.tracer = ReconcileTracer(trace)
+    trace, harness = Trace(), ControllerHarness()
+    harness.tracer = ReconcileTracer(trace)
     error = RuntimeError("no")
 
-    async with stage.running(says(error)):
-        stage.sites.put(a_site("shop"))
-        await stage.clock.advance(1)
+    async with harness.running(returns(error)):
+        harness.sites.put(a_site("shop"))
+        await harness.clock.advance(1)
 
     (first, attributes, span), (_, _, second) = trace.spans
     assert first == "reconcile site"

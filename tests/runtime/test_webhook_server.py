@@ -21,8 +21,8 @@ from kubeloop.testing.server.access.certs import Authority
 from kubeloop.wire.admissionregistration.v1 import ServiceReference
 from kubeloop.wire.core.v1 import ConfigMap
 
-from .sites import Website, a_config, a_site
 from .test_admission import OldWebsite, a_review, an_old_site, asked, to_new
+from .websites import Website, a_config, a_site
 
 AUTHORITY = Authority()
 
@@ -123,10 +123,10 @@ async def test_warnings_are_shown_whatever_is_decided(*, decision: bool) -> None
 
     async with plain(webhooks) as session:
         answer = await session.post("/validate-example-com-v1-website", data=a_review())
-        said = (await answer.json())["response"]
+        response = (await answer.json())["response"]
 
-    assert said["allowed"] is decision
-    assert said["warnings"] == ["spec.image: pin it by digest"]
+    assert response["allowed"] is decision
+    assert response["warnings"] == ["spec.image: pin it by digest"]
 
 
 async def test_a_function_that_hangs_is_a_no_in_time() -> None:
@@ -200,7 +200,7 @@ def test_a_path_is_unique() -> None:
     webhooks = WebhookServer("127.0.0.1:0")
     webhooks.validate(Website)(lambda site, request: None)
 
-    with pytest.raises(InvalidArgument, match="there is one already"):
+    with pytest.raises(InvalidArgument, match="the path is in use"):
         webhooks.validate(Website)(lambda site, request: None)
 
 
@@ -213,7 +213,7 @@ def test_a_configuration_names_a_url_or_a_service() -> None:
     service = made.webhooks[0].client_config.service
     assert service is not None
     assert service.path == "/validate-example-com-v1-website"
-    with pytest.raises(InvalidArgument, match="one of them"):
+    with pytest.raises(InvalidArgument, match="give either a url or a service"):
         webhooks.configurations("w")
 
 
@@ -221,7 +221,7 @@ def test_a_configuration_names_a_url_or_a_service() -> None:
 
 
 async def shown(address: str, *, name: str = "") -> bytes:
-    """The certificate that a server shows to who connects now, asking for a name if given."""
+    """The certificate of a new connection, with a server name if given."""
     host, _, port = address.rpartition(":")
     context = ssl.create_default_context(cadata=AUTHORITY.pem.decode())
     context.check_hostname = not name
@@ -229,7 +229,7 @@ async def shown(address: str, *, name: str = "") -> bytes:
         host, int(port), ssl=context, server_hostname=name or host
     )
     found: bytes = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
-    writer.transport.abort()  # a farewell would have to be answered
+    writer.transport.abort()  # without a close handshake
     await writer.wait_closed()
     return found
 
@@ -271,7 +271,7 @@ def test_a_pair_that_is_replaced_while_it_is_loaded_is_shown_at_once(
 
     monkeypatch.setattr(ssl.SSLContext, "load_cert_chain", replace_and_load)
 
-    assert certificate.look()
+    assert certificate.reload()
     assert certificate.stats().last_error == ""
     assert caplog.text == ""
 
@@ -284,14 +284,14 @@ def test_a_mismatched_pair_changes_nothing(
 
     (certificates / "tls.key").write_bytes(AUTHORITY.server().key)
 
-    assert not certificate.look()
+    assert not certificate.reload()
     assert certificate.stats().loads == 1
-    assert "the one before is still shown" in caplog.text
-    assert not certificate.look()
-    assert caplog.text.count("the one before is still shown") == 1
+    assert "still using the previous certificate" in caplog.text
+    assert not certificate.reload()
+    assert caplog.text.count("still using the previous certificate") == 1
 
     AUTHORITY.server().write(certificates)
-    assert certificate.look()
+    assert certificate.reload()
     assert certificate.stats() == type(certificate.stats())(loads=2, last_error="")
 
 
@@ -308,7 +308,7 @@ def test_a_pair_that_is_replaced_within_one_tick_of_the_file_system_is_seen(
     os.utime(key, ns=(read.st_atime_ns, read.st_mtime_ns))
     assert key.stat().st_size == read.st_size
 
-    certificate.look()
+    certificate.reload()
     assert "mismatch" in certificate.stats().last_error.lower()
 
 
@@ -320,10 +320,10 @@ def test_restoring_the_previous_pair_ends_the_errors(
     key = certificates / "tls.key"
     before = key.read_bytes()
     key.write_bytes(b"half of a ")
-    assert not certificate.look()
+    assert not certificate.reload()
 
     key.write_bytes(before)
-    certificate.look()
+    certificate.reload()
 
     assert certificate.stats().last_error == ""
 
@@ -337,9 +337,9 @@ def test_a_pair_that_could_not_be_read_is_read_at_a_later_look(
 
     with monkeypatch.context() as busy:
         busy.setattr(ssl.SSLContext, "load_cert_chain", no_file_is_left)
-        assert not certificate.look()
+        assert not certificate.reload()
 
-    assert certificate.look()
+    assert certificate.reload()
 
 
 def no_file_is_left(*_: object, **__: object) -> None:

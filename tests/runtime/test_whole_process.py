@@ -1,4 +1,4 @@
-"""Whole processes: what signals do to them, and that they end whatever they run."""
+"""Whole processes: signals, and that a process ends whatever it runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kubeloop.testing import APIServer
 from kubeloop.wire.coordination.v1 import Lease
 from kubeloop.wire.core.v1 import ConfigMap
 
-from .sites import a_config
+from .websites import a_config
 
 pytestmark = pytest.mark.timeout(60)  # Python starts, and a busy machine takes its time
 
@@ -124,10 +124,10 @@ MANAGER = """
 import asyncio
 from kubeloop import Context, Manager, ObjectKey, run
 from kubeloop.wire.core.v1 import ConfigMap
-import kubeloop.runtime.life as life
+import kubeloop.runtime.lifecycle as lifecycle
 
 ends = __import__("sys").modules["kubeloop.kit.running"]
-life.CANCEL_TIMEOUT = ends.TASKS_GRACE = 0.4
+lifecycle.CANCEL_TIMEOUT = ends.TASKS_GRACE = 0.4
 manager = Manager(leader_election="sites", grace={grace})
 
 @manager.controller(ConfigMap)
@@ -146,10 +146,10 @@ THREAD_OF_A_RECONCILE = """
 import asyncio, threading
 from kubeloop import Context, Manager, ObjectKey, run
 from kubeloop.wire.core.v1 import ConfigMap
-import kubeloop.runtime.life as life
+import kubeloop.runtime.lifecycle as lifecycle
 
 ends = __import__("sys").modules["kubeloop.kit.running"]
-life.CANCEL_TIMEOUT = ends.TASKS_GRACE = 0.4
+lifecycle.CANCEL_TIMEOUT = ends.TASKS_GRACE = 0.4
 ends.THREADS_GRACE = {threads}
 manager = Manager(leader_election="sites", grace={grace})
 
@@ -176,7 +176,7 @@ Started = Callable[[str], Coroutine[Any, Any, Process]]
 
 @pytest.fixture
 async def start(server: APIServer, tmp_path: Path) -> AsyncIterator[Started]:
-    """Starts a program against the server, and returns when it has printed that it has begun."""
+    """Starts a program against the server, and returns when it has printed that it runs."""
     config = tmp_path / "config"
     config.write_text(server.kubeconfig())
     processes: list[Process] = []
@@ -297,7 +297,7 @@ async def test_a_manager_whose_work_ignores_cancellation_ends_with_an_error_and_
     code, _, err = await ends(process)
 
     assert code == 1
-    assert "ShutdownTimeout: end the manager: configmap default/one: still running" in err
+    assert "ShutdownTimeout: stop the manager: configmap default/one: still running" in err
     lease = await client.resource(Lease).get("sites")
     assert lease.spec.holder_identity
 
@@ -328,7 +328,7 @@ async def test_the_lease_is_kept_while_a_thread_of_a_reconcile_runs(
     code, _, err = await ends(process)
 
     assert code == 1
-    assert f"ShutdownTimeout: end the manager: configmap {named}: still running" in err
+    assert f"ShutdownTimeout: stop the manager: configmap {named}: still running" in err
     lease = await client.resource(Lease).get("sites")
     assert lease.spec.holder_identity
 
@@ -341,11 +341,11 @@ async def test_a_second_sigterm_to_a_manager_waits_for_no_thread_and_shows_no_tr
     assert process.stderr is not None
 
     process.send_signal(signal.SIGTERM)
-    while b"waiting for what is in work" not in await process.stderr.readline():
+    while b"waiting for running reconciles" not in await process.stderr.readline():
         pass
     process.send_signal(signal.SIGTERM)
     code, _, err = await ends(process)
 
     assert code == 128 + signal.SIGTERM
-    assert "still running although it was cancelled" in err
+    assert "still running after two cancellations" in err
     assert "Traceback" not in err

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from kubeloop.errors import Conflict, InvalidArgument
-from kubeloop.runtime import Client, finalized, update_status
+from kubeloop.runtime import Client, ensure_finalizer, update_status
 from kubeloop.testing import APIServer
 
-from .sites import Website, WebsiteStatus, a_site
+from .websites import Website, WebsiteStatus, a_site
 
 NAME = "example.com/cleanup"
 
@@ -27,9 +27,9 @@ class Cleaning:
 async def test_a_finalizer_is_added_once_and_the_object_is_returned(with_sites: Client) -> None:
     site = await with_sites.resource(Website).create(a_site())
 
-    first = await finalized(with_sites, site, NAME, Cleaning())
+    first = await ensure_finalizer(with_sites, site, NAME, Cleaning())
     assert first is not None
-    again = await finalized(with_sites, first, NAME, Cleaning())
+    again = await ensure_finalizer(with_sites, first, NAME, Cleaning())
 
     assert first.metadata.finalizers == [NAME]
     assert again is first
@@ -37,10 +37,10 @@ async def test_a_finalizer_is_added_once_and_the_object_is_returned(with_sites: 
 
 async def test_cleanup_runs_before_the_object_is_removed(with_sites: Client) -> None:
     sites, cleaning = with_sites.resource(Website), Cleaning()
-    await finalized(with_sites, await sites.create(a_site()), NAME, cleaning)
+    await ensure_finalizer(with_sites, await sites.create(a_site()), NAME, cleaning)
     await sites.delete("shop")
 
-    left = await finalized(with_sites, await sites.get("shop"), NAME, cleaning)
+    left = await ensure_finalizer(with_sites, await sites.get("shop"), NAME, cleaning)
 
     assert left is None
     assert cleaning.cleaned == ["shop"]
@@ -50,13 +50,13 @@ async def test_cleanup_runs_before_the_object_is_removed(with_sites: Client) -> 
 async def test_a_cleanup_that_fails_keeps_the_object_until_it_succeeds(with_sites: Client) -> None:
     """The finalizer is never left behind, and never gone too early."""
     sites, cleaning = with_sites.resource(Website), Cleaning(RuntimeError("not yet"))
-    await finalized(with_sites, await sites.create(a_site()), NAME, cleaning)
+    await ensure_finalizer(with_sites, await sites.create(a_site()), NAME, cleaning)
     await sites.delete("shop")
 
     with pytest.raises(RuntimeError, match="not yet"):
-        await finalized(with_sites, await sites.get("shop"), NAME, cleaning)
+        await ensure_finalizer(with_sites, await sites.get("shop"), NAME, cleaning)
     assert (await sites.get("shop")).metadata.finalizers == [NAME]
-    await finalized(with_sites, await sites.get("shop"), NAME, cleaning)
+    await ensure_finalizer(with_sites, await sites.get("shop"), NAME, cleaning)
 
     assert not await sites.exists("shop")
 
@@ -64,7 +64,7 @@ async def test_a_cleanup_that_fails_keeps_the_object_until_it_succeeds(with_site
 async def test_the_finalizers_of_others_stay(with_sites: Client) -> None:
     sites, site = with_sites.resource(Website), a_site()
     site.metadata.finalizers = ["example.com/others"]
-    made = await finalized(with_sites, await sites.create(site), NAME, Cleaning())
+    made = await ensure_finalizer(with_sites, await sites.create(site), NAME, Cleaning())
     assert made is not None
     stale = made
     async with sites.edit("shop") as edited:  # what we hold is old by now
@@ -72,7 +72,7 @@ async def test_the_finalizers_of_others_stay(with_sites: Client) -> None:
     await sites.delete("shop")
     stale.metadata.deletion_timestamp = (await sites.get("shop")).metadata.deletion_timestamp
 
-    await finalized(with_sites, stale, NAME, Cleaning())
+    await ensure_finalizer(with_sites, stale, NAME, Cleaning())
 
     assert (await sites.get("shop")).metadata.finalizers == ["example.com/others"]
 
@@ -83,26 +83,28 @@ async def test_an_object_that_is_going_gets_no_finalizer(with_sites: Client) -> 
     old = await sites.create(site)
     await sites.delete("shop")
 
-    assert await finalized(with_sites, old, NAME, cleaning) is None
-    assert await finalized(with_sites, await sites.get("shop"), NAME, cleaning) is None
+    assert await ensure_finalizer(with_sites, old, NAME, cleaning) is None
+    assert await ensure_finalizer(with_sites, await sites.get("shop"), NAME, cleaning) is None
     assert (await sites.get("shop")).metadata.finalizers == ["example.com/others"]
     assert cleaning.cleaned == []
 
 
 async def test_an_object_that_is_gone_or_another_is_left_alone(with_sites: Client) -> None:
     sites, cleaning = with_sites.resource(Website), Cleaning()
-    old = await finalized(with_sites, await sites.create(a_site()), NAME, cleaning)
+    old = await ensure_finalizer(with_sites, await sites.create(a_site()), NAME, cleaning)
     assert old is not None
     async with sites.edit("shop") as edited:
         edited.metadata.finalizers = []
     await sites.delete("shop")
 
     fresh = a_site()
-    assert await finalized(with_sites, old, NAME, cleaning) is old  # it has it, as far as we know
+    assert (
+        await ensure_finalizer(with_sites, old, NAME, cleaning) is old
+    )  # it has it, as far as we know
     old.metadata.finalizers = []
-    assert await finalized(with_sites, old, NAME, cleaning) is None
+    assert await ensure_finalizer(with_sites, old, NAME, cleaning) is None
     await sites.create(fresh)
-    assert await finalized(with_sites, old, NAME, cleaning) is None
+    assert await ensure_finalizer(with_sites, old, NAME, cleaning) is None
 
     assert (await sites.get("shop")).metadata.finalizers == []
 
@@ -117,7 +119,7 @@ async def test_dicts_have_finalizers_too(with_sites: Client) -> None:
         }
     )
 
-    made = await finalized(with_sites, site, NAME, lambda gone: None)
+    made = await ensure_finalizer(with_sites, site, NAME, lambda gone: None)
 
     assert made is not None
     assert made["metadata"]["finalizers"] == [NAME]

@@ -1,4 +1,4 @@
-"""Controllers and caches as users write them; mypy and pyright read it, nobody runs it."""
+"""Controllers and caches as users write them; mypy and pyright read it, it never runs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def informers(client: Client) -> None:
         assert_type(pods.lister.get("web", namespace="shop"), Pod | None)
         assert_type(pods.lister.by_index("node", "node-7"), list[Pod])
     assert_type(client.informer(SITES), SharedInformer[dict[str, Any]])
-    assert_type(client.informer(Website, of=Small), SharedInformer[Small])
+    assert_type(client.informer(Website, model=Small), SharedInformer[Small])
     assert_type(client.informer(Pod, metadata_only=True), SharedInformer[PartialObjectMetadata])
     async with SharedInformerFactory(client) as factory:
         assert_type(factory.informer(Pod), SharedInformer[Pod])

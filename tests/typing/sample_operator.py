@@ -118,12 +118,12 @@ async def actions(client: APIClient) -> None:
 
 
 async def mistakes(client: APIClient) -> None:
-    """Each line is wrong, and a type checker says so: that is what the ignores prove."""
+    """Each line is wrong, and a type checker reports it, as the ignores prove."""
     deployments = client.apps_v1.deployments("shop")
     await deployments.evict("web")  # type: ignore[misc] # only pods are evicted
     await deployments.create(Pod())  # type: ignore[arg-type] # another kind
     await deployments.patch("web", {}, type="merg")  # type: ignore[arg-type] # no such type
-    await deployments.patch("web", {})  # type: ignore[call-arg] # the type is to be said
+    await deployments.patch("web", {})  # type: ignore[call-arg] # the type is required
     client.core_v1.nodes("shop")  # type: ignore[call-arg] # nodes are in no namespace
     await deployments.delete("web", propagation="Later")  # type: ignore[arg-type] # no such policy
 

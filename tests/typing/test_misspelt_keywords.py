@@ -76,7 +76,7 @@ async def calls(
 
 @pytest.mark.timeout(300)
 def test_a_misspelt_keyword_fails_mypy_at_every_step(tmp_path: Path) -> None:
-    """TYP-1."""
+    """TYP-1: options are typed end to end."""
     sample = tmp_path / "sample.py"
     sample.write_text(SAMPLE)
     lines = dict(enumerate(SAMPLE.splitlines(), 1))

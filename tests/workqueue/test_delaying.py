@@ -14,7 +14,7 @@ from .conftest import Tasks, process_all
 async def test_a_delayed_key_is_ready_when_its_delay_is_over(
     queue: DelayingQueue[str], clock: ManualClock
 ) -> None:
-    """WKQ-9."""
+    """WKQ-9: adding after a delay."""
     queue.add("web", after=5)
 
     await clock.advance(4.999)
@@ -28,7 +28,7 @@ async def test_a_delayed_key_is_ready_when_its_delay_is_over(
 async def test_a_key_added_with_two_delays_is_ready_at_the_earlier_time(
     queue: DelayingQueue[str], clock: ManualClock
 ) -> None:
-    """WKQ-10."""
+    """WKQ-10: one entry for a key, at the earliest time."""
     queue.add("web", after=5)
     queue.add("web", after=60)
 
@@ -42,7 +42,7 @@ async def test_a_key_added_with_two_delays_is_ready_at_the_earlier_time(
 async def test_of_two_delays_only_the_shorter_one_fires(
     queue: DelayingQueue[str], clock: ManualClock, tasks: Tasks, second: float, fires: float
 ) -> None:
-    """WKQ-10, WKQ-C5."""
+    """WKQ-10, WKQ-C5: one entry for a key, at the earliest time."""
     times: list[float] = []
 
     async def worker() -> None:
@@ -62,7 +62,7 @@ async def test_of_two_delays_only_the_shorter_one_fires(
 
 @pytest.mark.parametrize("after", [0, -1.0, 0.0])
 def test_a_delay_of_zero_or_less_is_no_delay(queue: DelayingQueue[str], after: float) -> None:
-    """WKQ-9."""
+    """WKQ-9: adding after a delay."""
     queue.add("web", after=after)
 
     assert queue.get_nowait() == "web"
@@ -84,7 +84,7 @@ def test_a_delay_that_is_not_a_number_is_refused(queue: DelayingQueue[str]) -> N
 async def test_a_key_can_wait_again_after_it_has_fired(
     queue: DelayingQueue[str], clock: ManualClock
 ) -> None:
-    """WKQ-10."""
+    """WKQ-10: one entry for a key, at the earliest time."""
     queue.add("web", after=1)
     await clock.advance(1)
     first = process_all(queue)
@@ -98,7 +98,7 @@ async def test_a_key_can_wait_again_after_it_has_fired(
 async def test_adding_a_delayed_key_now_does_not_cancel_its_delay(
     queue: DelayingQueue[str], clock: ManualClock
 ) -> None:
-    """WKQ-11."""
+    """WKQ-11: add and add-after are independent."""
     queue.add("web", after=0.3)
     queue.add("web")
     now = process_all(queue)
@@ -112,7 +112,7 @@ async def test_adding_a_delayed_key_now_does_not_cancel_its_delay(
 async def test_a_key_whose_delay_ends_while_it_is_processed_is_queued_by_done(
     queue: DelayingQueue[str], clock: ManualClock
 ) -> None:
-    """WKQ-5."""
+    """WKQ-5: one worker for a key."""
     queue.add("web", after=1)
     queue.add("web")
     queue.get_nowait()
@@ -126,7 +126,7 @@ async def test_a_key_whose_delay_ends_while_it_is_processed_is_queued_by_done(
 
 
 async def test_shutdown_drops_delayed_keys(queue: DelayingQueue[str], clock: ManualClock) -> None:
-    """WKQ-12."""
+    """WKQ-12: shutdown drops delayed keys."""
     queue.add("web", after=1)
 
     queue.shut_down()
@@ -151,7 +151,7 @@ async def test_shutdown_keeps_a_key_whose_delay_is_over(
 async def test_a_delayed_add_after_shutdown_is_ignored(
     queue: DelayingQueue[str], clock: ManualClock
 ) -> None:
-    """WKQ-9."""
+    """WKQ-9: adding after a delay."""
     queue.shut_down()
 
     queue.add("web", after=1)
@@ -165,7 +165,7 @@ async def test_a_delayed_add_after_shutdown_is_ignored(
 async def test_delayed_keys_become_ready_in_the_order_of_their_times(
     queue: DelayingQueue[str], clock: ManualClock
 ) -> None:
-    """WKQ-9."""
+    """WKQ-9: adding after a delay."""
     for key, after in (("c", 3.0), ("a", 1.0), ("b", 2.0), ("also b", 2.0)):
         queue.add(key, after=after)
 
@@ -190,7 +190,7 @@ async def test_an_earlier_key_resets_the_timer_of_a_waiting_worker(
 async def test_a_waiting_worker_looks_at_the_clock_every_ten_seconds(
     queue: DelayingQueue[str], clock: ManualClock, tasks: Tasks
 ) -> None:
-    """WKQ-9."""
+    """WKQ-9: adding after a delay."""
     queue.add("web", after=float("inf"))
     tasks.start(queue.get())
     await clock.settle()
@@ -203,7 +203,7 @@ async def test_a_waiting_worker_looks_at_the_clock_every_ten_seconds(
 async def test_a_key_whose_delay_is_shortened_ten_thousand_times_is_processed_once(
     queue: DelayingQueue[str], clock: ManualClock
 ) -> None:
-    """WKQ-10."""
+    """WKQ-10: one entry for a key, at the earliest time."""
     for after in range(10_000, 0, -1):
         queue.add("web", after=after)
 

@@ -38,7 +38,7 @@ def test_the_delay_doubles_with_every_failure_of_a_key() -> None:
 
 
 def test_forget_resets_the_delay_of_a_key() -> None:
-    """WKQ-14, WKQ-C6."""
+    """WKQ-14, WKQ-C6: the exponential limiter and the defaults."""
     limiter: ItemExponentialFailureRateLimiter[str] = ItemExponentialFailureRateLimiter(0.001, 1)
     waits(limiter, 5)
 
@@ -57,7 +57,7 @@ def test_the_delay_never_exceeds_its_maximum(failures: int) -> None:
 
 
 def test_the_first_failures_wait_briefly_and_the_others_long() -> None:
-    """WKQ-15, WKQ-C7."""
+    """WKQ-15, WKQ-C7: the other limiters."""
     limiter: ItemFastSlowRateLimiter[str] = ItemFastSlowRateLimiter(0.005, 10, 3)
 
     assert waits(limiter, 5) == [0.005, 0.005, 0.005, 10, 10]
@@ -67,7 +67,7 @@ def test_the_first_failures_wait_briefly_and_the_others_long() -> None:
 
 
 def test_a_bucket_limits_all_keys_together_and_counts_no_failures(clock: ManualClock) -> None:
-    """WKQ-15."""
+    """WKQ-15: the other limiters."""
     limiter = BucketRateLimiter(TokenBucket(10, 2, clock=clock))
 
     found = [limiter.when(key) for key in ("a", "b", "c", "d")]
@@ -78,7 +78,7 @@ def test_a_bucket_limits_all_keys_together_and_counts_no_failures(clock: ManualC
 
 
 async def test_the_101st_key_in_one_instant_waits_100_ms(clock: ManualClock) -> None:
-    """WKQ-C8."""
+    """WKQ-C8: the default bucket."""
     bucket = TokenBucket(10, 100, clock=clock)
     queue: RateLimitingQueue[str] = RateLimitingQueue(BucketRateLimiter(bucket), clock=clock)
 
@@ -93,7 +93,7 @@ async def test_the_101st_key_in_one_instant_waits_100_ms(clock: ManualClock) -> 
 
 
 def test_the_longest_delay_of_several_limiters_applies_and_all_of_them_count() -> None:
-    """WKQ-15."""
+    """WKQ-15: the other limiters."""
     slow: ItemFastSlowRateLimiter[str] = ItemFastSlowRateLimiter(0.005, 3, 3)
     doubling: ItemExponentialFailureRateLimiter[str] = ItemExponentialFailureRateLimiter(1, 1000)
     limiter = MaxOfRateLimiter(slow, doubling)
@@ -108,7 +108,7 @@ def test_the_longest_delay_of_several_limiters_applies_and_all_of_them_count() -
 
 
 def test_another_limiters_delay_can_be_capped() -> None:
-    """WKQ-15."""
+    """WKQ-15: the other limiters."""
     limiter: WithMaxWaitRateLimiter[str] = WithMaxWaitRateLimiter(
         ItemExponentialFailureRateLimiter(1, 1000), 5
     )
@@ -120,7 +120,7 @@ def test_another_limiters_delay_can_be_capped() -> None:
 
 
 def test_the_default_for_controllers_has_client_gos_numbers(clock: ManualClock) -> None:
-    """WKQ-14."""
+    """WKQ-14: the exponential limiter and the defaults."""
     limiter = default_controller_rate_limiter(clock=clock)
     each = limiter.limiters[0]
 
@@ -130,7 +130,7 @@ def test_the_default_for_controllers_has_client_gos_numbers(clock: ManualClock) 
 
 
 def test_the_default_per_item_starts_at_one_millisecond() -> None:
-    """WKQ-14."""
+    """WKQ-14: the exponential limiter and the defaults."""
     limiter: RateLimiter[Hashable] = default_item_based_rate_limiter()
 
     assert limiter.when("web") == 0.001
@@ -140,7 +140,7 @@ def test_the_default_per_item_starts_at_one_millisecond() -> None:
 async def test_a_rate_limited_key_waits_for_the_delay_of_the_limiter(
     rate_limiting: RateLimitingQueue[str], clock: ManualClock
 ) -> None:
-    """WKQ-13."""
+    """WKQ-13: rate limited adds."""
     rate_limiting.add_rate_limited("web")
 
     before = len(rate_limiting)
@@ -154,7 +154,7 @@ async def test_a_rate_limited_key_waits_for_the_delay_of_the_limiter(
 async def test_forget_does_not_remove_a_key_from_the_queue(
     rate_limiting: RateLimitingQueue[str], clock: ManualClock
 ) -> None:
-    """WKQ-13."""
+    """WKQ-13: rate limited adds."""
     rate_limiting.add("queued")
     rate_limiting.add_rate_limited("web")
 

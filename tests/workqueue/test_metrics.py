@@ -43,7 +43,7 @@ def named(clock: ManualClock, recorded: RecordedMetrics) -> RateLimitingQueue[st
 async def test_the_time_from_add_to_get_and_from_get_to_done_is_measured(
     named: RateLimitingQueue[str], recorded: RecordedMetrics, clock: ManualClock
 ) -> None:
-    """WKQ-17, WKQ-C9."""
+    """WKQ-17, WKQ-C9: metrics."""
     named.add("web")
     await clock.advance(5e-5)
     named.get_nowait()
@@ -58,7 +58,7 @@ async def test_the_time_from_add_to_get_and_from_get_to_done_is_measured(
 def test_an_add_of_a_queued_key_is_not_counted(
     named: RateLimitingQueue[str], recorded: RecordedMetrics
 ) -> None:
-    """WKQ-18."""
+    """WKQ-18: what counts as an add."""
     for _ in range(5):
         named.add("web")
 
@@ -68,7 +68,7 @@ def test_an_add_of_a_queued_key_is_not_counted(
 def test_adds_while_processing_count_once_and_raise_the_depth(
     named: RateLimitingQueue[str], recorded: RecordedMetrics
 ) -> None:
-    """WKQ-18, WKQ-C9."""
+    """WKQ-18, WKQ-C9: what counts as an add."""
     named.add("web")
     named.get_nowait()
     for _ in range(5):
@@ -97,7 +97,7 @@ async def test_the_queue_duration_of_a_key_added_while_processing_starts_with_th
 async def test_every_delayed_add_counts_as_a_retry_even_with_a_delay_of_zero(
     named: RateLimitingQueue[str], recorded: RecordedMetrics
 ) -> None:
-    """WKQ-17."""
+    """WKQ-17: metrics."""
     named.add("plain")
     named.add("a", after=1)
     named.add("a", after=2)
@@ -111,7 +111,7 @@ async def test_every_delayed_add_counts_as_a_retry_even_with_a_delay_of_zero(
 async def test_keys_in_processing_are_reported_every_500_ms_until_shutdown(
     named: RateLimitingQueue[str], recorded: RecordedMetrics, clock: ManualClock, tasks: Tasks
 ) -> None:
-    """WKQ-17."""
+    """WKQ-17: metrics."""
     for key in ("a", "b"):
         named.add(key)
     running = tasks.start(named.run())
@@ -130,7 +130,7 @@ async def test_keys_in_processing_are_reported_every_500_ms_until_shutdown(
 async def test_a_key_whose_delay_is_over_counts_in_the_depth_while_all_workers_are_busy(
     named: RateLimitingQueue[str], recorded: RecordedMetrics, clock: ManualClock, tasks: Tasks
 ) -> None:
-    """WKQ-17."""
+    """WKQ-17: metrics."""
     tasks.start(named.run())
     named.add("web", after=0.3)
 
@@ -141,7 +141,7 @@ async def test_a_key_whose_delay_is_over_counts_in_the_depth_while_all_workers_a
 
 @pytest.mark.parametrize("name", ["", "pods"])
 def test_only_a_named_queue_with_metrics_reports(name: str, clock: ManualClock) -> None:
-    """WKQ-17."""
+    """WKQ-17: metrics."""
     recorded = RecordedMetrics()
     queue: WorkQueue[str] = WorkQueue(name=name, clock=clock, metrics=recorded)
     silent: WorkQueue[str] = WorkQueue(name=name, clock=clock)
@@ -160,7 +160,7 @@ async def test_run_of_a_queue_without_metrics_returns(clock: ManualClock) -> Non
 def test_a_priority_queue_counts_a_key_when_it_is_ready(
     recorded: RecordedMetrics, clock: ManualClock
 ) -> None:
-    """WKQ-17, WKQ-20."""
+    """WKQ-17, WKQ-20: metrics."""
     queue: PriorityQueue[str] = PriorityQueue(name="pods", clock=clock, metrics=recorded)
     queue.add("a", after=5)
     queue.add("b", priority=3)
@@ -203,7 +203,7 @@ def test_every_metric_of_a_queue_is_zero_before_its_first_key(name: str) -> None
 
 
 async def test_prometheus_sees_client_gos_names(clock: ManualClock, tasks: Tasks) -> None:
-    """WKQ-17."""
+    """WKQ-17: metrics."""
     registry = prometheus_client.CollectorRegistry()
     queue: RateLimitingQueue[str] = RateLimitingQueue(
         name="pods", clock=clock, metrics=PrometheusQueueMetrics(registry)
@@ -232,7 +232,7 @@ async def test_prometheus_sees_client_gos_names(clock: ManualClock, tasks: Tasks
 
 
 def test_the_names_and_buckets_are_client_gos() -> None:
-    """WKQ-17."""
+    """WKQ-17: metrics."""
     registry = prometheus_client.CollectorRegistry()
     RateLimitingQueue(name="pods", metrics=PrometheusQueueMetrics(registry))
     samples = [sample for metric in registry.collect() for sample in metric.samples]

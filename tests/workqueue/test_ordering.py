@@ -57,7 +57,7 @@ adds = st.lists(st.tuples(st.sampled_from("abcd"), st.integers(0, 9)), max_size=
 
 @given(adds)
 def test_each_delayed_key_is_ready_once_at_its_earliest_time(added: list[tuple[str, int]]) -> None:
-    """WKQ-10."""
+    """WKQ-10: one entry for a key, at the earliest time."""
     delayed: DelayedKeys[str] = DelayedKeys()
     earliest: dict[str, int] = {}
     for key, ready_at in added:
@@ -94,7 +94,7 @@ def test_clearing_delayed_keys_drops_them_all() -> None:
 
 @given(adds)
 def test_keys_come_by_highest_priority_and_then_by_first_add(added: list[tuple[str, int]]) -> None:
-    """WKQ-20, WKQ-21."""
+    """WKQ-20, WKQ-21: the order of priorities."""
     order: PriorityOrder[str] = PriorityOrder()
     highest: dict[str, int] = {}  # in the order of the first adds
     for key, priority in added:

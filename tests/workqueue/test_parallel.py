@@ -16,7 +16,7 @@ from .conftest import Tasks
 @pytest.mark.parametrize("chunk_size", [1, 7, 1000, 5000])
 @pytest.mark.parametrize("workers", [1, 2, 2000])
 async def test_each_piece_runs_exactly_once(workers: int, chunk_size: int) -> None:
-    """WKQ-19, WKQ-C10."""
+    """WKQ-19, WKQ-C10: ParallelizeUntil."""
     run: list[int] = []
 
     async def work(piece: int) -> None:
@@ -34,7 +34,7 @@ async def test_each_piece_runs_exactly_once(workers: int, chunk_size: int) -> No
 async def test_no_more_run_at_once_than_there_are_workers_and_chunks(
     workers: int, chunk_size: int, at_once: int, clock: ManualClock
 ) -> None:
-    """WKQ-19."""
+    """WKQ-19: ParallelizeUntil."""
     running, most = 0, 0
 
     async def work(piece: int) -> None:
@@ -72,7 +72,7 @@ async def test_no_piece_starts_once_until_is_set(clock: ManualClock, tasks: Task
 
 
 async def test_no_piece_runs_when_until_is_set_before() -> None:
-    """WKQ-C10."""
+    """WKQ-C10: stopped before the first piece."""
     stop = asyncio.Event()
     stop.set()
     run: list[int] = []
@@ -86,7 +86,7 @@ async def test_no_piece_runs_when_until_is_set_before() -> None:
 
 
 async def test_zero_pieces_return_at_once() -> None:
-    """WKQ-19."""
+    """WKQ-19: ParallelizeUntil."""
 
     async def work(piece: int) -> None:
         raise AssertionError

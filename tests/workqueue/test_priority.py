@@ -14,7 +14,7 @@ from .conftest import Tasks, process_all
 def test_keys_are_processed_by_priority_and_then_in_the_order_they_were_added(
     priority_queue: PriorityQueue[str],
 ) -> None:
-    """WKQ-20."""
+    """WKQ-20: the order of priorities."""
     for key, priority in (("a", 0), ("b", 5), ("c", -5), ("d", 5), ("e", 0)):
         priority_queue.add(key, priority=priority)
 
@@ -24,7 +24,7 @@ def test_keys_are_processed_by_priority_and_then_in_the_order_they_were_added(
 def test_low_priority_keys_are_processed_after_live_changes(
     priority_queue: PriorityQueue[str],
 ) -> None:
-    """WKQ-22."""
+    """WKQ-22: defaults of controller-runtime."""
     for key in ("old-1", "old-2"):
         priority_queue.add(key, priority=LOW_PRIORITY)
     priority_queue.add("live")
@@ -37,7 +37,7 @@ def test_low_priority_keys_are_processed_after_live_changes(
 async def test_a_ready_key_is_processed_before_a_delayed_one_of_higher_priority(
     priority_queue: PriorityQueue[str], clock: ManualClock
 ) -> None:
-    """WKQ-20."""
+    """WKQ-20: the order of priorities."""
     priority_queue.add("later", after=5, priority=100)
     priority_queue.add("now", priority=-100)
 
@@ -50,7 +50,7 @@ async def test_a_ready_key_is_processed_before_a_delayed_one_of_higher_priority(
 async def test_a_delayed_key_keeps_its_priority(
     priority_queue: PriorityQueue[str], clock: ManualClock
 ) -> None:
-    """WKQ-20."""
+    """WKQ-20: the order of priorities."""
     priority_queue.add("important", after=2, priority=7)
     priority_queue.add("soon", after=1)
     await clock.advance(2)
@@ -62,7 +62,7 @@ async def test_a_delayed_key_keeps_its_priority(
 async def test_delayed_keys_are_processed_in_the_order_of_their_times(
     priority_queue: PriorityQueue[str], clock: ManualClock, tasks: Tasks
 ) -> None:
-    """WKQ-20."""
+    """WKQ-20: the order of priorities."""
     processed: list[str] = []
 
     async def worker() -> None:
@@ -80,7 +80,7 @@ async def test_delayed_keys_are_processed_in_the_order_of_their_times(
 
 
 async def test_get_with_priority_returns_the_priority(priority_queue: PriorityQueue[str]) -> None:
-    """WKQ-20."""
+    """WKQ-20: the order of priorities."""
     priority_queue.add("web", priority=7)
 
     found = await priority_queue.get_with_priority()
@@ -95,7 +95,7 @@ async def test_get_with_priority_returns_the_priority(priority_queue: PriorityQu
 def test_a_key_that_is_added_again_keeps_the_higher_priority(
     priority_queue: PriorityQueue[str], first: int, second: int
 ) -> None:
-    """WKQ-21."""
+    """WKQ-21: AddWithOpts."""
     priority_queue.add("rival", priority=5)
     priority_queue.add("web", priority=first)
     priority_queue.add("web", priority=second)
@@ -106,7 +106,7 @@ def test_a_key_that_is_added_again_keeps_the_higher_priority(
 def test_a_key_whose_priority_rises_keeps_the_time_it_was_added(
     priority_queue: PriorityQueue[str],
 ) -> None:
-    """WKQ-20, WKQ-21."""
+    """WKQ-20, WKQ-21: the order of priorities."""
     priority_queue.add("first", priority=-1)
     priority_queue.add("second")
     priority_queue.add("first", priority=0)
@@ -118,7 +118,7 @@ def test_a_key_whose_priority_rises_keeps_the_time_it_was_added(
 async def test_a_delayed_key_that_is_added_again_keeps_the_earlier_time(
     priority_queue: PriorityQueue[str], clock: ManualClock, first: float, second: float
 ) -> None:
-    """WKQ-21."""
+    """WKQ-21: AddWithOpts."""
     priority_queue.add("web", after=first)
     priority_queue.add("web", after=second)
 
@@ -144,7 +144,7 @@ async def test_adding_a_delayed_key_now_cancels_its_delay(
 async def test_a_queued_key_is_not_delayed(
     priority_queue: PriorityQueue[str], clock: ManualClock
 ) -> None:
-    """WKQ-21."""
+    """WKQ-21: AddWithOpts."""
     priority_queue.add("web")
     priority_queue.add("web", after=5, priority=3)
 
@@ -159,7 +159,7 @@ async def test_a_queued_key_is_not_delayed(
 async def test_with_rate_limited_and_after_the_shorter_delay_counts(
     priority_queue: PriorityQueue[str], clock: ManualClock
 ) -> None:
-    """WKQ-21."""
+    """WKQ-21: AddWithOpts."""
     priority_queue.add("limited", rate_limited=True, after=60)
     priority_queue.add("delayed", rate_limited=True, after=0.001)
 
@@ -191,7 +191,7 @@ def test_a_key_added_while_processing_is_ready_after_done(
 async def test_a_key_in_processing_can_be_added_with_a_delay(
     priority_queue: PriorityQueue[str], clock: ManualClock
 ) -> None:
-    """WKQ-21."""
+    """WKQ-21: AddWithOpts."""
     priority_queue.add("web")
     priority_queue.get_nowait()
     priority_queue.add("web", after=1, priority=2)
@@ -204,7 +204,7 @@ async def test_a_key_in_processing_can_be_added_with_a_delay(
 
 
 def test_len_does_not_count_delayed_keys(priority_queue: PriorityQueue[str]) -> None:
-    """WKQ-22."""
+    """WKQ-22: defaults of controller-runtime."""
     priority_queue.add("now")
     priority_queue.add("later", after=1)
 
@@ -249,7 +249,7 @@ async def test_drain_waits_although_controller_runtimes_does_not(
 async def test_shutdown_drops_delayed_keys(
     priority_queue: PriorityQueue[str], clock: ManualClock
 ) -> None:
-    """WKQ-12."""
+    """WKQ-12: shutdown drops delayed keys."""
     priority_queue.add("later", after=1)
     priority_queue.add("now")
     priority_queue.shut_down()

@@ -35,7 +35,7 @@ def any_queue(request: pytest.FixtureRequest, clock: ManualClock) -> WorkQueue[s
 
 
 def test_a_key_is_queued_then_in_processing_then_gone(any_queue: WorkQueue[str]) -> None:
-    """WKQ-1."""
+    """WKQ-1: the three sets of keys."""
     any_queue.add("web")
     queued = any_queue.stats()
     any_queue.get_nowait()
@@ -49,7 +49,7 @@ def test_a_key_is_queued_then_in_processing_then_gone(any_queue: WorkQueue[str])
 
 
 def test_a_key_added_three_times_is_processed_once(any_queue: WorkQueue[str]) -> None:
-    """WKQ-2, WKQ-C1."""
+    """WKQ-2, WKQ-C1: adding a key."""
     for _ in range(3):
         any_queue.add("web")
 
@@ -58,7 +58,7 @@ def test_a_key_added_three_times_is_processed_once(any_queue: WorkQueue[str]) ->
 
 
 def test_keys_are_processed_in_the_order_they_were_added(any_queue: WorkQueue[str]) -> None:
-    """WKQ-3, WKQ-C12."""
+    """WKQ-3, WKQ-C12: getting a key."""
     for key in ("c", "a", "b", "a"):
         any_queue.add(key)
 
@@ -66,7 +66,7 @@ def test_keys_are_processed_in_the_order_they_were_added(any_queue: WorkQueue[st
 
 
 def test_a_key_added_while_processing_is_queued_when_it_is_done(any_queue: WorkQueue[str]) -> None:
-    """WKQ-4, WKQ-5, WKQ-C2."""
+    """WKQ-4, WKQ-5, WKQ-C2: done."""
     any_queue.add("web")
     any_queue.get_nowait()
     for _ in range(3):
@@ -81,7 +81,7 @@ def test_a_key_added_while_processing_is_queued_when_it_is_done(any_queue: WorkQ
 
 
 def test_a_second_worker_does_not_get_a_key_in_processing(any_queue: WorkQueue[str]) -> None:
-    """WKQ-5."""
+    """WKQ-5: one worker for a key."""
     any_queue.add("web")
     any_queue.get_nowait()
     any_queue.add("web")
@@ -105,7 +105,7 @@ def test_a_key_added_while_processing_is_queued_behind_the_others(
 
 
 def test_len_counts_only_keys_that_are_ready(any_queue: WorkQueue[str]) -> None:
-    """WKQ-6."""
+    """WKQ-6: the length."""
     for key in ("processing", "queued"):
         any_queue.add(key)
     any_queue.get_nowait()
@@ -118,7 +118,7 @@ def test_len_counts_only_keys_that_are_ready(any_queue: WorkQueue[str]) -> None:
 def test_len_does_not_count_delayed_keys(
     kind: type[DelayingQueue[str]], clock: ManualClock
 ) -> None:
-    """WKQ-6."""
+    """WKQ-6: the length."""
     queue = kind(clock=clock)
     queue.add("queued")
     queue.add("later", after=5)
@@ -127,7 +127,7 @@ def test_len_does_not_count_delayed_keys(
 
 
 def test_keys_are_compared_by_value() -> None:
-    """WKQ-8."""
+    """WKQ-8: keys are compared by value."""
     queue: WorkQueue[Key] = WorkQueue()
     queue.add(Key("shop", "web"))
     queue.add(Key("shop", "web"))
@@ -140,7 +140,7 @@ def test_keys_are_compared_by_value() -> None:
 
 
 def test_a_key_that_cannot_be_hashed_is_refused_and_nothing_changes() -> None:
-    """WKQ-8."""
+    """WKQ-8: keys are compared by value."""
     queue: WorkQueue[object] = WorkQueue()
 
     with pytest.raises(TypeError):
@@ -161,7 +161,7 @@ def test_done_without_get_is_refused_and_changes_nothing(any_queue: WorkQueue[st
 
 
 def test_a_second_done_is_refused_and_changes_nothing(any_queue: WorkQueue[str]) -> None:
-    """WKQ-4, WKQ-C11."""
+    """WKQ-4, WKQ-C11: done."""
     any_queue.add("web")
     any_queue.get_nowait()
     any_queue.done("web")
@@ -175,7 +175,7 @@ def test_a_second_done_is_refused_and_changes_nothing(any_queue: WorkQueue[str])
 def test_after_shutdown_adds_are_ignored_and_queued_keys_are_still_processed(
     any_queue: WorkQueue[str],
 ) -> None:
-    """WKQ-2, WKQ-3, WKQ-7."""
+    """WKQ-2, WKQ-3, WKQ-7: adding a key."""
     any_queue.add("web")
 
     any_queue.shut_down()
@@ -188,7 +188,7 @@ def test_after_shutdown_adds_are_ignored_and_queued_keys_are_still_processed(
 
 
 async def test_get_reports_the_shutdown_once_the_queue_is_empty(any_queue: WorkQueue[str]) -> None:
-    """WKQ-C3."""
+    """WKQ-C3: the end of a shut down queue."""
     any_queue.add("web")
     await any_queue.get()
     any_queue.shut_down()
@@ -202,7 +202,7 @@ async def test_get_reports_the_shutdown_once_the_queue_is_empty(any_queue: WorkQ
 async def test_shutdown_ends_every_waiting_get(
     any_queue: WorkQueue[str], clock: ManualClock, tasks: Tasks
 ) -> None:
-    """WKQ-7."""
+    """WKQ-7: shutdown and drain."""
     workers = [tasks.start(any_queue.get()) for _ in range(3)]
     await clock.settle()
 
@@ -216,7 +216,7 @@ async def test_shutdown_ends_every_waiting_get(
 async def test_drain_waits_for_the_keys_in_processing(
     any_queue: WorkQueue[str], clock: ManualClock, tasks: Tasks
 ) -> None:
-    """WKQ-7."""
+    """WKQ-7: shutdown and drain."""
     for key in ("a", "b"):
         any_queue.add(key)
         await any_queue.get()
@@ -238,7 +238,7 @@ async def test_drain_waits_for_the_keys_in_processing(
 async def test_drain_waits_for_a_key_that_done_queues_again(
     any_queue: WorkQueue[str], clock: ManualClock, tasks: Tasks
 ) -> None:
-    """WKQ-C4."""
+    """WKQ-C4: drain with a dirty key."""
     any_queue.add("web")
     await any_queue.get()
     any_queue.add("web")
@@ -259,7 +259,7 @@ async def test_drain_waits_for_a_key_that_done_queues_again(
 async def test_drain_waits_while_workers_process_the_queued_keys(
     any_queue: WorkQueue[str], clock: ManualClock, tasks: Tasks
 ) -> None:
-    """WKQ-7."""
+    """WKQ-7: shutdown and drain."""
     worked: list[str] = []
 
     async def worker() -> None:
@@ -297,7 +297,7 @@ async def test_drain_returns_at_once_when_no_key_is_in_processing(
 async def test_shutdown_ends_a_drain(
     any_queue: WorkQueue[str], clock: ManualClock, tasks: Tasks
 ) -> None:
-    """WKQ-7."""
+    """WKQ-7: shutdown and drain."""
     any_queue.add("web")
     await any_queue.get()
     draining = tasks.start(any_queue.drain())

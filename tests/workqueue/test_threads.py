@@ -49,7 +49,7 @@ def test_keys_from_another_thread_keep_their_order_and_are_queued_once(
 
 
 def test_a_key_that_a_thread_added_before_shutdown_is_not_lost(plain: WorkQueue[str]) -> None:
-    """WKQ-7."""
+    """WKQ-7: shutdown and drain."""
     in_a_thread(plain, "early")
     plain.shut_down()
     in_a_thread(plain, "late")

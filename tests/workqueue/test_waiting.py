@@ -18,7 +18,7 @@ from .conftest import Tasks
 async def test_a_waiting_get_is_woken_by_an_add(
     plain: WorkQueue[str], clock: ManualClock, tasks: Tasks
 ) -> None:
-    """WKQ-3."""
+    """WKQ-3: getting a key."""
     worker = tasks.start(plain.get())
     await clock.settle()
     waiting = plain.stats().idle_workers
@@ -34,7 +34,7 @@ async def test_a_waiting_get_is_woken_by_an_add(
 async def test_a_waiting_get_is_woken_when_a_changed_key_is_done(
     plain: WorkQueue[str], clock: ManualClock, tasks: Tasks
 ) -> None:
-    """WKQ-4."""
+    """WKQ-4: done."""
     plain.add("web")
     plain.get_nowait()
     worker = tasks.start(plain.get())
@@ -165,7 +165,7 @@ async def test_keys_that_become_ready_together_wake_all_waiting_workers(
 async def test_shutdown_cancels_the_timer(
     queue: DelayingQueue[str], clock: ManualClock, tasks: Tasks
 ) -> None:
-    """WKQ-7, WKQ-12."""
+    """WKQ-7, WKQ-12: shutdown and drain."""
     queue.add("web", after=5)
     worker = tasks.start(queue.get())
     await clock.settle()

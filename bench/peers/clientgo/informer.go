@@ -14,8 +14,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// mirror keeps all pods in an informer, reports, and then waits for updates.
-func mirror(client kubernetes.Interface, objects, events int) {
+// runInformer keeps all pods in an informer, reports, and then waits for updates.
+func runInformer(client kubernetes.Interface, objects, events int) {
 	meter := begin()
 	factory := informers.NewSharedInformerFactory(client, 0)
 	informer := factory.Core().V1().Pods().Informer()

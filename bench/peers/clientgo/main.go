@@ -7,8 +7,8 @@
 //	clientgo -kubeconfig FILE -objects N -work reconcile
 //	clientgo -count N -workers N -work queue
 //
-// It prints lines of JSON, a cost once the work is done. It ends when its input does: whoever
-// started it is gone then.
+// It prints lines of JSON, a cost once the work is done. It ends when its input does: then
+// the process that started it is gone.
 package main
 
 import (
@@ -40,7 +40,7 @@ func main() {
 	}()
 	switch *work {
 	case "informer":
-		mirror(connect(), *objects, *events)
+		runInformer(connect(), *objects, *events)
 	case "list":
 		list(connect(), *objects)
 	case "round":

@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// seen is told for each pod with a mark (the message of its status): when its reconcile began.
+// seen is reported for each pod with a mark (the message of its status): when its reconcile began.
 type seen struct {
 	Mark string `json:"mark"`
 	At   int64  `json:"at"` // nanoseconds since 1970
@@ -39,14 +39,14 @@ func reconcile(client kubernetes.Interface, objects int) {
 	factory.Start(ctx.Done())
 	factory.WaitForCacheSync(ctx.Done())
 
-	told := map[string]bool{"": true}
+	reported := map[string]bool{"": true}
 	for done := 1; ; done++ {
 		key, _ := queue.Get()
 		at := time.Now().UnixNano()
 		pod, err := pods.Lister().Pods(key.Namespace).Get(key.Name)
 		check(err)
-		if mark := pod.Status.Message; !told[mark] {
-			told[mark] = true
+		if mark := pod.Status.Message; !reported[mark] {
+			reported[mark] = true
 			if done > objects {
 				say(seen{mark, at})
 			}

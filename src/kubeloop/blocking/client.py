@@ -65,9 +65,9 @@ class Client(Clientset):
             pods = client.resource(Pod, namespace="shop")
             deployments = client.apps_v1.deployments("shop")
 
-    A namespace of None is that of the configuration, `ALL` all of them. `field_manager` is the
-    default owner of written fields. `request_timeout` limits each call with its retries, in
-    seconds; `rate_limit` is in requests per second (with a burst of twice as many);
+    A namespace of None is that of the configuration, `ALL_NAMESPACES` all of them.
+    `field_manager` is the default owner of written fields. `request_timeout` limits each call
+    with its retries, in seconds; `rate_limit` is in requests per second (with a burst of twice as many);
     `response_limits` limit the size of responses. `rest` creates the REST client if you need
     other options: it is called in the loop thread, and again in each forked child. Without a
     `with` block, call `close()`.
@@ -254,7 +254,7 @@ class Client(Clientset):
 
     @overload
     def informer(
-        self, kind: cache.Watchable, /, *, of: type[T], **options: Unpack[InformerOptions[T]]
+        self, kind: cache.Watchable, /, *, model: type[T], **options: Unpack[InformerOptions[T]]
     ) -> SharedInformer[T]: ...
     @overload
     def informer(
@@ -281,20 +281,20 @@ class Client(Clientset):
         kind: cache.Watchable,
         /,
         *,
-        of: type[Any] | None = None,
+        model: type[Any] | None = None,
         metadata_only: bool = False,
         **options: Unpack[InformerOptions[Any]],
     ) -> SharedInformer[Any]:
         """An informer for the objects of a kind, in all namespaces unless one is given.
 
-        Objects are decoded as the class, as dicts if the kind is only a name, or as `of`: a
+        Objects are decoded as the class, as dicts if the kind is only a name, or as `model`: a
         struct with the fields that you need. With `metadata_only` the server sends metadata
         only. Functions among the options are called in the loop thread and must be quick.
         """
         return SharedInformer(
             self._reference.then(
                 lambda client: cast("Callable[..., cache.SharedInformer[Any]]", client.informer)(
-                    kind, of=of, metadata_only=metadata_only, **options
+                    kind, model=model, metadata_only=metadata_only, **options
                 )
             )
         )

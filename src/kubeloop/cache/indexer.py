@@ -29,6 +29,7 @@ from .store import EntriesByKey, StoreStats, ThreadSafeStore
 __all__ = ["Indexer", "Lister", "SelectorLike", "Store", "free_in_steps"]
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 V = TypeVar("V")
 
 SelectorLike: TypeAlias = Selector | str | Mapping[str, str]
@@ -262,6 +263,27 @@ class Indexer(Generic[T]):
         return Index(name, self.codec.values_at(by))
 
 
+class EntryReader(Protocol[T_co]):
+    """Decodes entries; the codec of an `Indexer` is one."""
+
+    def decode(self, entry: Entry, /) -> T_co: ...
+    def raw(self, entry: Entry, /) -> bytes: ...
+
+
+class IndexReader(Protocol[T]):
+    """What a lister reads: an `Indexer`, or several of them as one."""
+
+    @property
+    def codec(self) -> EntryReader[T]: ...
+    def get(self, key: ObjectKey, /) -> T | None: ...
+    def list(self, selector: SelectorLike, /, *, namespace: str) -> builtins.list[T]: ...
+    def entries(self, selector: SelectorLike, /, *, namespace: str) -> builtins.list[Entry]: ...
+    def entries_by_index(self, name: str, value: str, /) -> builtins.list[Entry]: ...
+    def index_values(self, name: str, /) -> builtins.list[str]: ...
+    def __contains__(self, key: ObjectKey, /) -> bool: ...
+    def __len__(self) -> int: ...
+
+
 @final
 class Lister(Generic[T]):
     """Reads the objects of one kind; on any thread, without waiting.
@@ -271,7 +293,7 @@ class Lister(Generic[T]):
     raises `InvalidArgument`.
     """
 
-    def __init__(self, indexer: Indexer[T], *, namespace: str = "") -> None:
+    def __init__(self, indexer: IndexReader[T], *, namespace: str = "") -> None:
         self._indexer = indexer
         self._namespace = namespace
 

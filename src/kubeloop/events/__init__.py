@@ -24,6 +24,7 @@ from .core import QUEUE as QUEUE
 from .correlator import AGGREGATE_PREFIX as AGGREGATE_PREFIX
 from .correlator import EventToWrite as EventToWrite
 from .correlator import aggregate_key as aggregate_key
+from .correlator import aggregate_message as aggregate_message
 from .correlator import event_key as event_key
 from .correlator import spam_key as spam_key
 from .event_fields import EVENT_TYPES as EVENT_TYPES

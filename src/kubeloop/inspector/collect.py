@@ -111,7 +111,7 @@ def quantile(counts: Mapping[float, float], part: float) -> float | None:
 
 
 def _state(sample: Sample) -> str:
-    states = [manager.state for manager in sample.managers]
+    states: list[str] = [manager.state for manager in sample.managers]
     if len(set(states)) > 1:
         return f"{states.count('running')} of {len(states)} running"
     return states[0] if states else ""

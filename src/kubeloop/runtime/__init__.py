@@ -1,8 +1,8 @@
-"""Brings the rooms together: clients with caches, controllers, and the process around them.
+"""Clients with informers, controllers, and the manager that runs them.
 
-Promises: a kind is cached because it was declared, never because it was read; a key is
-reconciled by one worker at a time; a part that fails ends the process with its cause.
-Nothing is imported before it is asked for: a script that wants a client loads no manager.
+Guarantees: a kind is cached because it was declared, never because it was read; a key is
+reconciled by one worker at a time; a runnable that fails ends the manager with its error.
+Names are imported when they are first used: a script with a client loads no manager.
 """
 
 from __future__ import annotations
@@ -11,20 +11,16 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .admission import AdmissionRequest, Denied, Operation, UserInfo
-    from .assembly import ManagerStats
+    from .admission import AdmissionRequest, Denied, Operation
     from .caches import NotCached
     from .certificates import ServingCertificate
     from .client import Client, InformerOptions
     from .context import Context
-    from .controller import ControllerStats
-    from .elections import LeaderElection
-    from .finalizer import Cleanup, finalized
     from .handlers import MapFunction, WatchSource
-    from .health import Check, HealthReport, Unhealthy
-    from .life import RunnableEnded, ShutdownTimeout
-    from .manager import GRACE, Manager
-    from .metrics import RECONCILE_METRIC_NAMES
+    from .health import Unhealthy
+    from .leader_election import LeaderElection
+    from .lifecycle import RunnableEnded, ShutdownTimeout
+    from .manager import Manager
     from .predicates import (
         Predicate,
         all_of,
@@ -36,30 +32,31 @@ if TYPE_CHECKING:
         none_of,
         version_changed,
     )
-    from .process import log_in_background, tune_garbage_collector
     from .results import ReconcileTimeout, Result, TerminalError
-    from .sources import ClientListWatch
-    from .specs import RECONCILE_TIMEOUT, Reconcile
-    from .status import update_status
-    from .webhook_server import WebhookServer, WebhookStats
+    from .specs import Reconcile
+    from .updates import Cleanup, ensure_finalizer, update_status
+    from .webhook_server import WebhookServer
+
+    # isort: split
+    # For other packages of kubeloop; not public.
+    from .assembly import ManagerState as ManagerState
+    from .assembly import ManagerStats as ManagerStats
+    from .client import CacheOptions as CacheOptions
+    from .controller import ControllerStats as ControllerStats
+    from .health import HealthReport as HealthReport
+    from .metrics import RECONCILE_METRIC_NAMES as RECONCILE_METRIC_NAMES
+    from .process import log_in_background as log_in_background
+    from .process import tune_garbage_collector as tune_garbage_collector
 
 __all__ = [
-    "GRACE",
-    "RECONCILE_METRIC_NAMES",
-    "RECONCILE_TIMEOUT",
     "AdmissionRequest",
-    "Check",
     "Cleanup",
     "Client",
-    "ClientListWatch",
     "Context",
-    "ControllerStats",
     "Denied",
-    "HealthReport",
     "InformerOptions",
     "LeaderElection",
     "Manager",
-    "ManagerStats",
     "MapFunction",
     "NotCached",
     "Operation",
@@ -72,67 +69,59 @@ __all__ = [
     "ShutdownTimeout",
     "TerminalError",
     "Unhealthy",
-    "UserInfo",
     "WatchSource",
     "WebhookServer",
-    "WebhookStats",
     "all_of",
     "annotations_changed",
     "any_of",
-    "finalized",
+    "ensure_finalizer",
     "generation_changed",
     "labels_changed",
-    "log_in_background",
     "matching",
     "none_of",
-    "tune_garbage_collector",
     "update_status",
     "version_changed",
 ]
 
-_HOMES = {
-    **dict.fromkeys(("AdmissionRequest", "Denied", "Operation", "UserInfo"), "admission"),
-    "ManagerStats": "assembly",
-    "NotCached": "caches",
-    "ServingCertificate": "certificates",
-    **dict.fromkeys(("Client", "InformerOptions"), "client"),
-    "Context": "context",
-    "ControllerStats": "controller",
-    **dict.fromkeys(("RECONCILE_TIMEOUT", "Reconcile"), "specs"),
-    "LeaderElection": "elections",
-    **dict.fromkeys(("Cleanup", "finalized"), "finalizer"),
-    **dict.fromkeys(("MapFunction", "WatchSource"), "handlers"),
-    **dict.fromkeys(("Check", "HealthReport", "Unhealthy"), "health"),
-    **dict.fromkeys(("RunnableEnded", "ShutdownTimeout"), "life"),
-    **dict.fromkeys(("GRACE", "Manager"), "manager"),
-    "RECONCILE_METRIC_NAMES": "metrics",
-    **dict.fromkeys(
-        (
-            "Predicate",
-            "all_of",
-            "annotations_changed",
-            "any_of",
-            "generation_changed",
-            "labels_changed",
-            "matching",
-            "none_of",
-            "version_changed",
-        ),
-        "predicates",
+_NAMES_BY_MODULE = {
+    "admission": ("AdmissionRequest", "Denied", "Operation"),
+    "assembly": ("ManagerState", "ManagerStats"),
+    "caches": ("NotCached",),
+    "certificates": ("ServingCertificate",),
+    "client": ("CacheOptions", "Client", "InformerOptions"),
+    "context": ("Context",),
+    "controller": ("ControllerStats",),
+    "handlers": ("MapFunction", "WatchSource"),
+    "health": ("HealthReport", "Unhealthy"),
+    "leader_election": ("LeaderElection",),
+    "lifecycle": ("RunnableEnded", "ShutdownTimeout"),
+    "manager": ("Manager",),
+    "metrics": ("RECONCILE_METRIC_NAMES",),
+    "predicates": (
+        "Predicate",
+        "all_of",
+        "annotations_changed",
+        "any_of",
+        "generation_changed",
+        "labels_changed",
+        "matching",
+        "none_of",
+        "version_changed",
     ),
-    **dict.fromkeys(("tune_garbage_collector", "log_in_background"), "process"),
-    **dict.fromkeys(("ReconcileTimeout", "Result", "TerminalError"), "results"),
-    "ClientListWatch": "sources",
-    "update_status": "status",
-    **dict.fromkeys(("WebhookServer", "WebhookStats"), "webhook_server"),
+    "process": ("log_in_background", "tune_garbage_collector"),
+    "results": ("ReconcileTimeout", "Result", "TerminalError"),
+    "specs": ("Reconcile",),
+    "updates": ("Cleanup", "ensure_finalizer", "update_status"),
+    "webhook_server": ("WebhookServer",),
 }
+_MODULES = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
-    globals()[name] = value  # found once, an ordinary name from then on
+    value = getattr(importlib.import_module(f".{_MODULES[name]}", __name__), name)
+    globals()[name] = value  # the next use does not come here
     return value
 
 

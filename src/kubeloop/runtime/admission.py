@@ -1,9 +1,9 @@
-"""An admission review: what the server asks of a webhook, and what it is answered.
+"""Admission reviews: the request of the API server, and the response of a webhook.
 
-Promises: pure; what is no review is refused with words, and never allowed; a handler is
-given objects of its own, and of a change only the difference is answered, so that fields
-newer than the class survive.
-Elsewhere: receiving reviews (`webhook_server`), conversion (`conversion`).
+Guarantees: pure; an invalid review is rejected with a reason, and never allowed; a function
+gets copies of objects, and the response to a change is only the difference, so that fields
+newer than the class are kept.
+See also: `webhook_server` (receives reviews), `conversion` (conversion reviews).
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ __all__ = [
     "Denied",
     "Operation",
     "UserInfo",
-    "allowed",
+    "allow_response",
     "check_object",
-    "denied",
+    "deny_response",
     "patch_between",
     "read_review",
 ]
@@ -41,7 +41,7 @@ _API_VERSION = "admission.k8s.io/v1"
 
 
 class Denied(KubeError):
-    """Raised by a handler to say no; the user who asked is shown the message.
+    """Raised by a webhook's function to deny a request; the user sees the message.
 
     ```python
     raise Denied("spec.replicas: at most 10")
@@ -50,14 +50,14 @@ class Denied(KubeError):
 
     def __init__(self, message: str, *, code: int = 403, reason: str = "Forbidden") -> None:
         super().__init__(message)
-        self.message = message  # as given, for the answer; `str()` is one line
+        self.message = message  # as given, for the response; `str()` is one line
         self.code = code
         self.reason = reason
 
 
 @final
 class UserInfo(msgspec.Struct, frozen=True):
-    """Who asks."""
+    """The user of a request."""
 
     username: str = ""
     uid: str = ""
@@ -77,8 +77,8 @@ class _Resource(msgspec.Struct, frozen=True):
     resource: str = ""
 
 
-class Asked(msgspec.Struct, frozen=True, rename="camel"):
-    """The request of a review, as it stands there."""
+class ReviewRequest(msgspec.Struct, frozen=True, rename="camel"):
+    """The field `request` of a review."""
 
     uid: str
     kind: _Kind
@@ -97,7 +97,7 @@ class Asked(msgspec.Struct, frozen=True, rename="camel"):
 class _Review(msgspec.Struct, frozen=True, rename="camel"):
     api_version: str = ""
     kind: str = ""
-    request: Asked | None = None
+    request: ReviewRequest | None = None
 
 
 class _Metadata(msgspec.Struct, frozen=True, rename="camel"):
@@ -109,7 +109,7 @@ class _Metadata(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class _Object(msgspec.Struct, frozen=True, rename="camel"):
-    """What every object has, so that the functions of a webhook can rely on it."""
+    """What every object has, so that functions can rely on it."""
 
     api_version: str | None = None
     kind: str | None = None
@@ -121,81 +121,83 @@ _reviews = msgspec.json.Decoder(_Review)
 
 @final
 class AdmissionRequest(Generic[T]):
-    """What is asked, besides the object itself.
+    """The request, besides the object itself (controller-runtime: `admission.Request`).
 
-    `old` is the object as it was, for updates and deletes.
+    `old` is the object before an update or a delete.
     """
 
-    def __init__(self, asked: Asked, old: T | None, *, warnings: list[str] | None = None) -> None:
-        self.uid = asked.uid
-        self.operation: Operation = asked.operation
-        self.kind = GroupVersionKind(asked.kind.group, asked.kind.version, asked.kind.kind)
+    def __init__(
+        self, request: ReviewRequest, old: T | None, *, warnings: list[str] | None = None
+    ) -> None:
+        self.uid = request.uid
+        self.operation: Operation = request.operation
+        self.kind = GroupVersionKind(request.kind.group, request.kind.version, request.kind.kind)
         self.resource = GroupVersionResource(
-            asked.resource.group, asked.resource.version, asked.resource.resource
+            request.resource.group, request.resource.version, request.resource.resource
         )
-        self.subresource = asked.sub_resource
-        self.key = key_of(asked)
-        self.user = asked.user_info
-        self.dry_run = bool(asked.dry_run)
-        self.options: Mapping[str, Any] = asked.options or {}
+        self.subresource = request.sub_resource
+        self.key = key_of(request)
+        self.user = request.user_info
+        self.dry_run = bool(request.dry_run)
+        self.options: Mapping[str, Any] = request.options or {}
         self.old = old
         self.warnings = [] if warnings is None else warnings
 
     def warn(self, text: str) -> None:
-        """Show the user a warning, whatever is decided."""
+        """Show the user a warning, also if the request is denied."""
         self.warnings.append(text)
 
 
-def read_review(body: bytes) -> Asked:
-    """Raises: InvalidArgument when it is no review that we know."""
+def read_review(body: bytes) -> ReviewRequest:
+    """Raises: InvalidArgument when it is not a valid v1 review."""
     try:
-        # As text: names of fields that are not looked at would not be checked.
+        # As text: msgspec does not check that unknown field names are UTF-8.
         review = _reviews.decode(body.decode())
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InvalidArgument(f"admission review: it cannot be read: {error}") from error
+        raise InvalidArgument(f"admission review: invalid: {error}") from error
     if (review.api_version, review.kind) != (_API_VERSION, "AdmissionReview"):
         raise InvalidArgument(
             f"admission review: found {review.api_version!r} {review.kind!r}, expected"
-            f" {_API_VERSION} AdmissionReview (say v1 in admissionReviewVersions)"
+            f" {_API_VERSION} AdmissionReview (set admissionReviewVersions to v1)"
         )
     if review.request is None:
-        raise InvalidArgument("admission review: it has no request")
+        raise InvalidArgument("admission review: no request")
     check_object("admission review: the object", review.request.object)
     check_object("admission review: the old object", review.request.old_object)
     return review.request
 
 
 def check_object(what: str, obj: Mapping[str, Any] | None) -> None:
-    """Raises: InvalidArgument when no object of the API can look like that."""
+    """Raises: InvalidArgument when it is not an object of the API."""
     if obj is None:
         return
     try:
         msgspec.convert(obj, _Object)
     except msgspec.ValidationError as error:
-        raise InvalidArgument(f"{what} is none of the API: {error}") from error
+        raise InvalidArgument(f"{what} is not an object of the API: {error}") from error
 
 
-def objects_of(asked: Asked, cls: type[R]) -> tuple[R, R | None]:
-    """The object that it is about, and the old one; of a delete the old one is both.
+def objects_of(request: ReviewRequest, cls: type[R]) -> tuple[R, R | None]:
+    """The object, and the old one; for a delete both are the old one.
 
-    Raises: Denied when it does not read as the class.
+    Raises: Denied when it does not fit the class.
     """
     try:
-        new = cls.from_dict(asked.object) if asked.object is not None else None
-        old = cls.from_dict(asked.old_object) if asked.old_object is not None else None
+        new = cls.from_dict(request.object) if request.object is not None else None
+        old = cls.from_dict(request.old_object) if request.old_object is not None else None
     except DecodeError as error:
-        raise Denied(f"{key_of(asked)}: {error}", code=400, reason="BadRequest") from error
-    about = new if new is not None else old
-    if about is None:
-        raise Denied(f"{key_of(asked)}: the review has no object", code=400, reason="BadRequest")
-    return about, old
+        raise Denied(f"{key_of(request)}: {error}", code=400, reason="BadRequest") from error
+    obj = new if new is not None else old
+    if obj is None:
+        raise Denied(f"{key_of(request)}: the review has no object", code=400, reason="BadRequest")
+    return obj, old
 
 
-def key_of(asked: Asked) -> ObjectKey:
-    """Which object; one that is to be named by the server has no name yet."""
-    metadata = (asked.object or asked.old_object or {}).get("metadata") or {}
-    name = asked.name or metadata.get("name") or metadata.get("generateName") or ""
-    return ObjectKey(asked.namespace, name)
+def key_of(request: ReviewRequest) -> ObjectKey:
+    """The key of the object; with `generateName` if the server has not named it yet."""
+    metadata = (request.object or request.old_object or {}).get("metadata") or {}
+    name = request.name or metadata.get("name") or metadata.get("generateName") or ""
+    return ObjectKey(request.namespace, name)
 
 
 def patch_between(
@@ -203,45 +205,45 @@ def patch_between(
     changed: object,
     cls: type[Kind],
     *,
-    asked: Mapping[str, Any] | None = None,
+    sent: Mapping[str, Any] | None = None,
 ) -> bytes | None:
-    """The JSON patch to the object that a handler returned; None when there is no change.
+    """The JSON patch to the object that a function returned; None if there is no change.
 
-    `before` is the object as the class has read it. The patch is for the one that was `asked`
-    about, which need not have what the class has by default.
+    `before` is the object as the class decoded it. The patch is for the object that was
+    `sent`, which may lack what the class has by default.
 
-    Raises: InvalidArgument when that is no object of the class.
+    Raises: InvalidArgument when it is not an object of the class.
     """
     if not isinstance(changed, cls):
         raise InvalidArgument(
             f"mutate returned {changed!r} (return the {cls.__name__}, or nothing)"
         )
     operations = json_patch_between(dict(before), changed.to_dict())
-    if asked is not None:
-        operations = _groundwork(operations, asked, before) + operations
+    if sent is not None:
+        operations = _missing_parents(operations, sent, before) + operations
     return msgspec.json.encode(operations) if operations else None
 
 
-def _groundwork(
-    operations: Sequence[Mapping[str, Any]], asked: Mapping[str, Any], before: Mapping[str, Any]
+def _missing_parents(
+    operations: Sequence[Mapping[str, Any]], sent: Mapping[str, Any], before: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    """Adds what the class has by default and the object has not, where the change builds on it."""
-    ground: dict[str, dict[str, Any]] = {}
+    """Operations that add defaults of the class on which the change depends."""
+    parents: dict[str, dict[str, Any]] = {}
     for operation in operations:
-        path = _missing(asked, operation["path"])
+        path = _first_missing(sent, operation["path"])
         if path and (operation["op"], operation["path"]) != ("add", path):
             value = functools.reduce(_child, _steps(path), before)
-            ground[path] = {"op": "add", "path": path, "value": value}
-    return list(ground.values())
+            parents[path] = {"op": "add", "path": path, "value": value}
+    return list(parents.values())
 
 
-def _missing(document: Any, path: str) -> str:
-    """The first part of a path that leads to nothing; empty when all of it is there."""
+def _first_missing(document: Any, path: str) -> str:
+    """The first part of a path that does not exist; empty if all of it exists."""
     steps = _steps(path)
     for number, step in enumerate(steps, start=1):
         if isinstance(document, dict) and document.get(step) is None:
             return "/".join(path.split("/")[: number + 1])
-        if number < len(steps):  # the last one may be a new place in a list
+        if number < len(steps):  # the last one may be a new position in a list
             document = _child(document, step)
     return ""
 
@@ -254,25 +256,25 @@ def _steps(path: str) -> list[str]:
     return [step.replace("~1", "/").replace("~0", "~") for step in path.split("/")[1:]]
 
 
-def allowed(uid: str, *, patch: bytes | None = None, warnings: Sequence[str] = ()) -> bytes:
-    """The answer yes, perhaps with a change."""
+def allow_response(uid: str, *, patch: bytes | None = None, warnings: Sequence[str] = ()) -> bytes:
+    """The response that allows the request, with an optional patch."""
     response: dict[str, Any] = {"uid": uid, "allowed": True}
     if patch is not None:
         response |= {"patchType": "JSONPatch", "patch": base64.b64encode(patch).decode()}
-    return _answer(response, warnings)
+    return _review(response, warnings)
 
 
-def denied(
+def deny_response(
     uid: str, message: str, *, code: int, reason: str = "", warnings: Sequence[str] = ()
 ) -> bytes:
-    """The answer no."""
+    """The response that denies the request."""
     status = {"status": "Failure", "message": message, "code": code}
     if reason:
         status["reason"] = reason
-    return _answer({"uid": uid, "allowed": False, "status": status}, warnings)
+    return _review({"uid": uid, "allowed": False, "status": status}, warnings)
 
 
-def _answer(response: dict[str, Any], warnings: Sequence[str]) -> bytes:
+def _review(response: dict[str, Any], warnings: Sequence[str]) -> bytes:
     if warnings:
         response["warnings"] = list(warnings)
     return msgspec.json.encode(

@@ -1,14 +1,15 @@
-"""Makes everything that a manager runs, from what was declared.
+"""Creates everything that a manager runs, from its declarations.
 
-Promises: what is made here is unmade in the opposite order when the stack is; nothing asks the
-server yet, and of all parts only pages are served.
-Elsewhere: declaring (`manager`), running (`life`).
+Guarantees: the exit stack closes what is created here, in reverse order; nothing sends a
+request yet, and only the endpoints run.
+See also: `manager` (the declarations), `lifecycle` (runs the assembly).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
+from enum import StrEnum
 from typing import final
 
 import msgspec
@@ -23,22 +24,32 @@ from kubeloop.rest import RESTClient, RESTStats
 from kubeloop.wire.apiextensions.v1 import CustomResourceDefinition
 from kubeloop.wire.core.v1 import Event
 
-from .caches import Cached, Caches, Namespaces
+from .caches import CacheDeclaration, Caches, Namespaces
 from .client import Client
 from .context import Environment
-from .controller import Controller, ControllerStats, caught_up
-from .elections import LeaderElection, elector_for, lease_connection
+from .controller import Controller, ControllerStats, check_own_writes
 from .endpoints import Address, Page, health_pages, metrics_pages, serving
-from .health import Checks, Pulse, current, synced
+from .health import HealthChecks, LivenessMonitor, current_check, synced_check
+from .leader_election import LeaderElection, create_elector, lease_connection
 from .metrics import AllMetrics
 from .specs import ControllerSpec
 from .tracing import reconcile_tracer
 
-__all__ = ["Assembly", "ManagerStats", "Plan", "assembled"]
+__all__ = ["Assembly", "ManagerState", "ManagerStats", "Plan", "assemble"]
+
+
+class ManagerState(StrEnum):
+    """The lifecycle of a manager."""
+
+    NEW = "new"
+    STARTING = "starting"
+    RUNNING = "running"
+    STOPPING = "stopping"
+    ENDED = "ended"
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """What was declared."""
+    """The declarations of a manager."""
 
     cluster: clients.APIClient | ClusterConfig | None
     namespace: Namespaces
@@ -47,19 +58,19 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     metrics: AllMetrics | None
     metrics_at: Address | None
     health_at: Address | None
-    caches: tuple[Cached, ...]
+    caches: tuple[CacheDeclaration, ...]
     on_watch_error: WatchErrorHandler | None
     controllers: tuple[ControllerSpec, ...]
     crds: tuple[CustomResourceDefinition, ...]
-    alive: Checks
-    ready: Checks
+    alive: HealthChecks
+    ready: HealthChecks
     clock: Clock
 
 
 class ManagerStats(msgspec.Struct, frozen=True):
-    """Everything that a manager can say of itself."""
+    """A snapshot of a manager."""
 
-    state: str  # a value of `ManagerState`
+    state: ManagerState
     is_leader: bool
     addresses: Mapping[str, str] = {}  # of health and metrics, where they are served
     informers: tuple[InformerStats, ...] = ()
@@ -71,7 +82,7 @@ class ManagerStats(msgspec.Struct, frozen=True):
 
 @final
 class Assembly(msgspec.Struct, frozen=True):
-    """What runs."""
+    """Everything that a manager runs."""
 
     client: Client
     caches: Caches
@@ -82,11 +93,11 @@ class Assembly(msgspec.Struct, frozen=True):
     crds: tuple[CustomResourceDefinition, ...]
 
     async def install_crds(self) -> None:
-        """Have the server know the kinds that were declared. A cancelled call has done some."""
+        """Apply the CRDs that were declared. A cancelled call has applied some."""
         for crd in self.crds:
             await self.client.apply(crd, force=True)
 
-    def stats(self, state: str, *, is_leader: bool) -> ManagerStats:
+    def stats(self, state: ManagerState, *, is_leader: bool) -> ManagerStats:
         return ManagerStats(
             state=state,
             is_leader=is_leader,
@@ -99,9 +110,9 @@ class Assembly(msgspec.Struct, frozen=True):
         )
 
 
-async def assembled(plan: Plan, stack: AsyncExitStack) -> Assembly:
-    """Make it all; the stack unmakes it. Raises: ConfigError."""
-    client = await _connected(plan, stack)
+async def assemble(plan: Plan, stack: AsyncExitStack) -> Assembly:
+    """Create everything; `stack` closes it. Raises: ConfigError."""
+    client = await _connect(plan, stack)
     metrics = plan.metrics
     caches = Caches(
         client,
@@ -112,17 +123,19 @@ async def assembled(plan: Plan, stack: AsyncExitStack) -> Assembly:
     )
     broadcaster = EventBroadcaster(clock=plan.clock)
     elector = _elector(plan, client, broadcaster, stack)
-    # The pages come early, for whoever waits, and go late.
-    addresses = await _served(plan, caches, elector, stack)
+    # First in, last out: probes are answered during the start and the shutdown.
+    addresses = await _serve(plan, caches, elector, stack)
     await stack.enter_async_context(broadcaster)
     broadcaster.record_to(client.resource(Event))
-    around = Environment(client, caches, plan.clock)
-    controllers = tuple(_controller(plan, spec, around, broadcaster) for spec in plan.controllers)
-    plan.ready.add("own-writes", lambda: caught_up(controllers))
+    environment = Environment(client, caches, plan.clock)
+    controllers = tuple(
+        _controller(plan, spec, environment, broadcaster) for spec in plan.controllers
+    )
+    plan.ready.add("own-writes", lambda: check_own_writes(controllers))
     return Assembly(client, caches, controllers, elector, broadcaster, addresses, plan.crds)
 
 
-async def _connected(plan: Plan, stack: AsyncExitStack) -> Client:
+async def _connect(plan: Plan, stack: AsyncExitStack) -> Client:
     given = plan.cluster
     if isinstance(given, clients.APIClient):
         if plan.field_manager:
@@ -144,7 +157,7 @@ def _elector(
         return None
     leases = lease_connection(client)
     stack.push_async_callback(leases.aclose)
-    return elector_for(
+    return create_elector(
         plan.election,
         Client(rest=leases),
         events=broadcaster.recorder("leader-election"),
@@ -153,35 +166,35 @@ def _elector(
     )
 
 
-async def _served(
+async def _serve(
     plan: Plan, caches: Caches, elector: LeaderElector | None, stack: AsyncExitStack
 ) -> dict[str, str]:
-    """Serve the pages that were asked for; returns where."""
-    plan.alive.add("streams", Pulse(caches, clock=plan.clock).check)
+    """Serve the endpoints that were declared; returns their addresses."""
+    plan.alive.add("streams", LivenessMonitor(caches, clock=plan.clock).check)
     if elector is not None:
         plan.alive.add("leadership", lambda: elector.check(tolerance=DEFAULT_TOLERANCE))
-    plan.ready.add("caches", synced(caches))
-    plan.ready.add("watches", current(caches))
-    wanted: dict[Address, dict[str, Page]] = {}
+    plan.ready.add("caches", synced_check(caches))
+    plan.ready.add("watches", current_check(caches))
+    endpoints: dict[Address, dict[str, Page]] = {}
     if plan.health_at is not None:
-        wanted.setdefault(plan.health_at, {}).update(health_pages(plan.alive, plan.ready))
+        endpoints.setdefault(plan.health_at, {}).update(health_pages(plan.alive, plan.ready))
     if plan.metrics is not None and plan.metrics_at is not None:
-        wanted.setdefault(plan.metrics_at, {}).update(metrics_pages(plan.metrics))
-    found: dict[str, str] = {}
-    for address, pages in wanted.items():
+        endpoints.setdefault(plan.metrics_at, {}).update(metrics_pages(plan.metrics))
+    served: dict[str, str] = {}
+    for address, pages in endpoints.items():
         real = await stack.enter_async_context(serving(address, pages))
         names = (("health", "/healthz"), ("metrics", "/metrics"))
-        found |= {name: str(real) for name, path in names if path in pages}
-    return found
+        served |= {name: str(real) for name, path in names if path in pages}
+    return served
 
 
 def _controller(
-    plan: Plan, spec: ControllerSpec, around: Environment, broadcaster: EventBroadcaster
+    plan: Plan, spec: ControllerSpec, environment: Environment, broadcaster: EventBroadcaster
 ) -> Controller:
     metrics = plan.metrics
     return Controller(
         spec,
-        around,
+        environment,
         recorder=broadcaster.recorder(spec.name),
         tracer=reconcile_tracer(),
         metrics=metrics.reconciles if metrics else None,

@@ -1,9 +1,9 @@
-"""The client with informers: what programs and controllers hold.
+"""The client with informers, which programs and controllers use.
 
-Promises: an informer costs one list and one watch, and is begun by its block, never by a
-read; kinds that the server does not have yet are asked for until it has them.
-Elsewhere: verbs (`kubeloop.clients`), what an informer is (`kubeloop.cache`), many informers
-in one process (`manager`, `kubeloop.cache.SharedInformerFactory`).
+Guarantees: an informer costs one list and one watch, and starts with its block, never with a
+read; an informer of a kind that the server does not serve yet waits until it does.
+See also: `kubeloop.clients` (verbs), `kubeloop.cache` (informers, and
+`SharedInformerFactory` for many of them), `manager` (controllers).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from kubeloop.meta import GroupVersionKind, GroupVersionResource
 from kubeloop.selectors import ALL_FIELDS, EVERYTHING, field_selector_text, selector_text
 from kubeloop.wire import Resource, ResourceInfo
 
-if TYPE_CHECKING:  # for those who ask for an informer, and not for every script
+if TYPE_CHECKING:  # imported with the first informer: not every script needs the cache
     from kubeloop.cache import (
         CacheMetrics,
         Indexers,
@@ -40,20 +40,17 @@ if TYPE_CHECKING:  # for those who ask for an informer, and not for every script
         WatchListSupport,
     )
 
-    from .sources import ClientListWatch
+    from .list_watch import ClientListWatch
 
-__all__ = ["Client", "InformerOptions"]
+__all__ = ["CacheOptions", "Client", "InformerOptions"]
 
 T = TypeVar("T")
 R = TypeVar("R", bound=Resource)
 
 
-class InformerOptions(TypedDict, Generic[T], total=False):
-    """Keywords of `Client.informer`, for objects of type `T`."""
+class CacheOptions(TypedDict, Generic[T], total=False):
+    """Options of a `SharedInformer` with objects of type `T`."""
 
-    namespace: str | None
-    selector: LabelSelection | None
-    field_selector: FieldSelection | None
     index: Indexers[T] | None
     store_as: StorageFormat
     transform: Transform[T] | None
@@ -64,10 +61,18 @@ class InformerOptions(TypedDict, Generic[T], total=False):
     metrics: CacheMetrics | None
 
 
-class Client(clients.APIClient):
-    """All of one cluster, and mirrors of it.
+class InformerOptions(CacheOptions[T], Generic[T], total=False):
+    """Options of `Client.informer`: which objects, and those of the informer."""
 
-        async with Client() as client:                 # kubeconfig, or the pod's own account
+    namespace: str | None
+    selector: LabelSelection | None
+    field_selector: FieldSelection | None
+
+
+class Client(clients.APIClient):
+    """The client of one cluster, with informers.
+
+        async with Client() as client:                 # kubeconfig, or in-cluster configuration
             async with client.informer(Pod, index={"node": "spec.nodeName"}) as pods:
                 for pod in pods.lister.by_index("node", "node-7"):
                     ...
@@ -77,12 +82,12 @@ class Client(clients.APIClient):
 
     @classmethod
     def over(cls, client: clients.APIClient) -> Client:
-        """A client without informers, with them; its connections stay its own."""
+        """A client with informers that uses the connections of another, which owns them."""
         return cls(rest=client.rest, field_manager=client._field_manager)
 
     @overload
     def informer(
-        self, kind: Watchable, /, *, of: type[T], **options: Unpack[InformerOptions[T]]
+        self, kind: Watchable, /, *, model: type[T], **options: Unpack[InformerOptions[T]]
     ) -> SharedInformer[T]: ...
     @overload
     def informer(
@@ -109,35 +114,28 @@ class Client(clients.APIClient):
         kind: Watchable,
         /,
         *,
-        of: type[Any] | None = None,
+        model: type[Any] | None = None,
         metadata_only: bool = False,
         namespace: str | None = ALL_NAMESPACES,
         selector: LabelSelection | None = None,
         field_selector: FieldSelection | None = None,
-        index: Indexers[Any] | None = None,
-        store_as: StorageFormat = "bytes",
-        transform: Transform[Any] | None = None,
-        resync: float = 0.0,
-        sync_timeout: float | None = None,
-        on_watch_error: WatchErrorHandler | None = None,
-        name: str = "",
-        metrics: CacheMetrics | None = None,
+        **options: Unpack[CacheOptions[Any]],
     ) -> SharedInformer[Any]:
-        """A mirror of the objects of a kind, of all namespaces unless one is named.
+        """An informer of the objects of a kind, in all namespaces unless one is named.
 
-        Objects come as the class, as dicts where the kind is only a name, or as `of`: a
-        struct of yours with the fields you want. With `metadata_only` the server is asked
-        for no more than metadata. A namespace of None is the configuration's.
-        `on_watch_error` is called with the error of every failed round, in place of a log
-        line. The rest is as for `SharedInformer`.
+        Objects are of the class `kind`, dicts if it is not a class, or of the class `model`: a
+        struct with only the fields you need. With `metadata_only` the server sends only
+        metadata. A namespace of None is the configuration's. `on_watch_error` is called with
+        the error of every failed attempt, in place of a log line. The other options are those
+        of `SharedInformer`.
 
-        Raises: InvalidArgument when a selector or an index cannot be read.
+        Raises: InvalidArgument when a selector or an index does not parse.
         """
         from kubeloop.cache import SharedInformer
 
-        if metadata_only and of is not None:
+        if metadata_only and model is not None:
             raise InvalidArgument(
-                f"informer of {kind}: metadata only, and as {of.__name__} (say one of them)"
+                f"informer of {kind}: metadata_only and model={model.__name__} (give one of them)"
             )
         source = self.list_watch(
             kind,
@@ -148,19 +146,11 @@ class Client(clients.APIClient):
             ),
             metadata_only=metadata_only,
         )
-        return SharedInformer(
-            source,
-            PartialObjectMetadata if metadata_only else of or _form_of(kind),
-            index=index,
-            store_as=store_as,
-            transform=transform,
-            resync=resync,
-            sync_timeout=sync_timeout,
-            on_watch_error=on_watch_error,
-            name=name,
-            metrics=metrics,
-            clock=self.rest.clock,
-        )
+        if metadata_only:
+            model = PartialObjectMetadata
+        elif model is None:
+            model = kind if isinstance(kind, type) else dict
+        return SharedInformer(source, model, clock=self.rest.clock, **options)
 
     def list_watch(
         self,
@@ -171,61 +161,57 @@ class Client(clients.APIClient):
         field_selector: str = "",
         metadata_only: bool = False,
     ) -> ClientListWatch:
-        """The collection of a kind as a reflector asks for it; nothing is sent yet.
+        """The list-watch of a kind, for a reflector; sends nothing yet.
 
-        Kinds without namespaces ignore the namespace.
+        Cluster-wide kinds ignore the namespace (client-go: `NewListWatchFromClient`).
         """
         from kubeloop.cache import Scope
 
-        from .sources import ClientListWatch
+        from .list_watch import ClientListWatch
 
         found = self._find(kind, "", namespace)
-        known = found if isinstance(found, ResourceInfo) else None
-        inside = namespace if known is None or known.namespaced else ALL_NAMESPACES
+        info = found if isinstance(found, ResourceInfo) else None
+        if info is not None and not info.namespaced:
+            namespace = ALL_NAMESPACES
         scope = Scope(
-            resource=_resource_name(kind, known),
-            namespace=inside,
+            resource=_resource_name(kind, info),
+            namespace=namespace,
             selector=selector,
             field_selector=field_selector,
-            # Metadata alone says that it is a PartialObjectMetadata, whatever it is of.
-            kind="" if metadata_only else _kind_name(kind, known),
-            api_version="" if metadata_only else _api_version(kind, known),
+            # Metadata alone has the kind PartialObjectMetadata, whatever it is of.
+            kind="" if metadata_only else _kind_name(kind, info),
+            api_version="" if metadata_only else _api_version(kind, info),
         )
         raw = (
-            self.metadata(kind, namespace=inside).raw
+            self.metadata(kind, namespace=namespace).raw
             if metadata_only
-            else self.resource(cast("Any", kind), namespace=inside).raw
+            else self.resource(cast("Any", kind), namespace=namespace).raw
         )
         return ClientListWatch(raw, scope, self._watch_list_support)
 
     @functools.cached_property
     def _watch_list_support(self) -> WatchListSupport:
-        """What the informers of this client know about streams of initial states."""
+        """Shared by the informers of this client: whether the server has streaming lists."""
         from kubeloop.cache import WatchListSupport
 
         return WatchListSupport()
 
 
-def _form_of(kind: Watchable) -> type[Any]:
-    """As what objects come when nobody says."""
-    return kind if isinstance(kind, type) else dict
-
-
-def _resource_name(kind: Watchable, known: ResourceInfo | None) -> str:
-    """`deployments.apps`; for a kind that has still to be looked up `Website.example.com`."""
-    if known is not None:
-        return f"{known.plural}.{known.group}" if known.group else known.plural
-    assert isinstance(kind, GroupVersionKind), "classes and resources need no looking up"
+def _resource_name(kind: Watchable, info: ResourceInfo | None) -> str:
+    """`deployments.apps`; `Website.example.com` for a kind that discovery has to find."""
+    if info is not None:
+        return f"{info.plural}.{info.group}" if info.group else info.plural
+    assert isinstance(kind, GroupVersionKind), "classes and resources need no discovery"
     return str(kind.group_kind)
 
 
-def _kind_name(kind: Watchable, known: ResourceInfo | None) -> str:
-    if known is not None:
-        return known.kind
+def _kind_name(kind: Watchable, info: ResourceInfo | None) -> str:
+    if info is not None:
+        return info.kind
     return kind.kind if isinstance(kind, GroupVersionKind) else ""
 
 
-def _api_version(kind: Watchable, known: ResourceInfo | None) -> str:
-    if known is not None:
-        return known.api_version
+def _api_version(kind: Watchable, info: ResourceInfo | None) -> str:
+    if info is not None:
+        return info.api_version
     return "" if isinstance(kind, type) else kind.api_version

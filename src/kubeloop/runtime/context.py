@@ -1,9 +1,9 @@
-"""What a reconcile function is given besides the key.
+"""The reconcile context: what a reconcile function is given besides the key.
 
-Promises: `get` and `list` read caches, never the server, and what they return is the
-caller's own, to change as it likes; what was written through `client` is known, so that
-`fresh` and the next reconcile of the key see it. `get` right after a write may not.
-Elsewhere: calling the function (`controller`), the caches (`caches`).
+Guarantees: `get` and `list` read caches, never the server, and return copies; what was written
+through `client` is recorded, so that `fresh` and the next reconcile of the key see it. `get`
+right after a write may not.
+See also: `controller` (calls the function), `caches` (what is read).
 """
 
 # ruff: noqa: ASYNC109 - the caller's bound is kept by a clock, and named in the error
@@ -13,10 +13,9 @@ import builtins
 import functools
 import logging
 from collections.abc import Mapping, MutableMapping
-from contextlib import AbstractContextManager
 from datetime import datetime
 from functools import cached_property
-from typing import Any, Protocol, TypeVar, final, overload
+from typing import Any, TypeVar, final, overload
 
 import msgspec
 
@@ -30,12 +29,12 @@ from kubeloop.wire import visible
 
 from .caches import Caches, NotCached
 from .client import Client
-from .finalizer import Cleanup, finalized
 from .own_writes import WriteLedger
-from .status import update_status
-from .writes import recording
+from .tracing import Span
+from .updates import Cleanup, ensure_finalizer, update_status
+from .writes import recording_client
 
-__all__ = ["Context", "Environment", "Tracer"]
+__all__ = ["Context", "Environment"]
 
 T = TypeVar("T")
 Named = GroupVersionKind | GroupVersionResource
@@ -44,14 +43,8 @@ FRESH_TIMEOUT = 10.0
 """Seconds that `Context.fresh` waits for a cache."""
 
 
-class Tracer(Protocol):
-    """Makes a span around each reconcile."""
-
-    def reconcile(self, controller: str, key: ObjectKey) -> AbstractContextManager[Any]: ...
-
-
 class Environment(msgspec.Struct, frozen=True):
-    """What the controllers of a manager share."""
+    """What all controllers of a manager share."""
 
     client: Client
     caches: Caches
@@ -60,21 +53,22 @@ class Environment(msgspec.Struct, frozen=True):
 
 @final
 class Context:
-    """One try to reconcile one key.
+    """One reconcile of one key.
 
-    `attempt` counts the failures in a row before this one, `span` is the trace's.
+    `attempt` is the number of failures in a row before this one. `span` is the reconcile's
+    span of OpenTelemetry, None without tracing.
     """
 
     def __init__(
         self,
-        around: Environment,
+        environment: Environment,
         key: ObjectKey,
         *,
         controller: str,
         recorder: Recorder,
         ledger: WriteLedger,
         attempt: int = 0,
-        span: Any = None,
+        span: Span | None = None,
     ) -> None:
         self.key = key
         self.controller = controller
@@ -82,27 +76,29 @@ class Context:
         self.attempt = attempt
         self.span = span
         self._ledger = ledger
-        self._around = around
+        self._environment = environment
 
     @cached_property
     def client(self) -> Client:
-        """The manager's client; what is written through it counts as written for the key.
+        """The manager's client; what is written through it is recorded as written by the key.
 
-        That holds for tasks as well, even for one that outlasts the reconcile.
+        That includes writes of tasks that run on after the reconcile.
         """
-        return recording(self._around.client, functools.partial(self._ledger.note, self.key))
+        return recording_client(
+            self._environment.client, functools.partial(self._ledger.record, self.key)
+        )
 
     @cached_property
     def log(self) -> logging.LoggerAdapter[logging.Logger]:
-        """A logger that says the controller and the key with every line."""
+        """A logger whose lines begin with the controller and the key."""
         return _BoundLogger(
             logging.getLogger(f"kubeloop.controller.{self.controller}"),
             {"controller": self.controller, "key": visible(str(self.key))},
         )
 
     def now(self) -> datetime:
-        """The time, for conditions."""
-        return self._around.clock.time()
+        """The current time, for conditions."""
+        return self._environment.clock.time()
 
     # --- reading the caches
 
@@ -111,14 +107,14 @@ class Context:
     @overload
     def get(self, kind: Named, key: ObjectKey, /) -> dict[str, Any] | None: ...
     def get(self, kind: Any, key: ObjectKey, /) -> Any:
-        """The object from the cache, None when there is none.
+        """A copy of the object in the cache; None if there is none.
 
-        Raises: NotCached when nobody declared the kind, DecodeError when it does not read,
-        InvalidArgument for a name alone, which could be of any namespace.
+        Raises: NotCached when the kind is not declared, DecodeError when the object does not
+        fit its class, InvalidArgument for a name without a namespace.
         """
         if not isinstance(key, ObjectKey):
-            raise InvalidArgument(f"get {key!r}: it is no key (write ObjectKey(namespace, name))")
-        return self._around.caches.lister(kind).get(key)
+            raise InvalidArgument(f"get {key!r}: not a key (write ObjectKey(namespace, name))")
+        return self._environment.caches.lister(kind).get(key)
 
     @overload
     def list(
@@ -131,8 +127,8 @@ class Context:
     def list(
         self, kind: Any, /, selector: SelectorLike = EVERYTHING, *, namespace: str = ""
     ) -> builtins.list[Any]:
-        """The objects whose labels match, of all namespaces or of one. Raises as `get`."""
-        found: builtins.list[Any] = self._around.caches.lister(kind).list(
+        """Copies of the objects whose labels match, of all namespaces or one. Raises as `get`."""
+        found: builtins.list[Any] = self._environment.caches.lister(kind).list(
             selector, namespace=namespace
         )
         return found
@@ -142,8 +138,8 @@ class Context:
     @overload
     def lister(self, kind: Named, /) -> Lister[dict[str, Any]]: ...
     def lister(self, kind: Any, /) -> Lister[Any]:
-        """All ways to read the cache of a kind: indexes, counts, keys. Raises: NotCached."""
-        return self._around.caches.lister(kind)
+        """The lister of a kind: indexes, counts, keys. Raises: NotCached."""
+        return self._environment.caches.lister(kind)
 
     @overload
     def owned(self, kind: type[T], owner: Owner, /) -> builtins.list[T]: ...
@@ -151,12 +147,12 @@ class Context:
     def owned(self, kind: Named, owner: Owner, /) -> builtins.list[dict[str, Any]]: ...
     def owned(self, kind: Any, owner: Owner, /) -> builtins.list[Any]:
         """The objects of a kind that `owner` controls, by its uid. Raises as `get`."""
-        lister: Lister[Any] = self._around.caches.lister(kind)
+        lister: Lister[Any] = self._environment.caches.lister(kind)
         uid = _uid_of(owner)
-        inside = ObjectKey.of(owner).namespace
+        namespace = ObjectKey.of(owner).namespace
         keys = [
             entry.key
-            for entry in lister.metadata(namespace=inside)
+            for entry in lister.metadata(namespace=namespace)
             if entry.controller is not None and entry.controller.uid == uid
         ]
         found = (lister.get(key) for key in keys)
@@ -173,56 +169,56 @@ class Context:
     async def fresh(
         self, kind: Any, key: ObjectKey, /, *, timeout: float | None = FRESH_TIMEOUT
     ) -> Any:
-        """As `get`, from a cache that has seen what was written here so far. Safe to cancel.
+        """As `get`, after the cache has seen what this key has written so far. Safe to cancel.
 
         Raises: NotSynced when it has not within `timeout` seconds.
         """
         await self._ledger.wait(self.key, timeout=timeout)
-        return self._around.caches.lister(kind).get(key)
+        return self._environment.caches.lister(kind).get(key)
 
     # --- writing
 
     async def finalizer(self, obj: T, name: str, cleanup: Cleanup[T], /) -> T | None:
-        """Have `cleanup` run before the object goes: the object to work on, None when it goes.
+        """Let `cleanup` run before the object is removed; None if the object is deleted.
 
             site = await ctx.finalizer(site, "example.com/dns", remove_records)
             if site is None:
                 return
 
-        As `finalized`.
+        As `ensure_finalizer`.
         """
-        return await finalized(self.client, obj, name, cleanup)
+        return await ensure_finalizer(self.client, obj, name, cleanup)
 
     async def update_status(self, obj: T, /) -> T:
-        """Write the status, if it is another than the cache has. As `update_status`.
+        """Write the status if it differs from the cached one. As `runtime.update_status`.
 
-        Raises: Conflict when the object has changed since it was read (the next try sees it).
+        Raises: Conflict when the object has changed since it was read; the retry sees it.
         """
         return await update_status(self.client, obj, before=self._cached(obj))
 
     def _cached(self, obj: T) -> T | None:
-        """The same object in the cache; None where its kind is not cached."""
+        """The same object in the cache; None if its kind is not cached."""
         kind: Any = type(obj)
         if isinstance(obj, Mapping):
             kind = GroupVersionKind.of(obj.get("apiVersion") or "", obj.get("kind") or "")
         try:
-            lister: Lister[Any] = self._around.caches.lister(kind)
+            lister: Lister[Any] = self._environment.caches.lister(kind)
         except NotCached:
             return None
-        found: T | None = lister.get(ObjectKey.of(obj))  # type: ignore[arg-type] # as above
+        found: T | None = lister.get(ObjectKey.of(obj))  # type: ignore[arg-type] # T has no bound
         return found
 
 
 @final
 class _BoundLogger(logging.LoggerAdapter[logging.Logger]):
-    """Puts whom a line is about before it, and into the record's fields."""
+    """Adds the controller and the key to the message and to the fields of a record."""
 
     def process(
         self, msg: Any, kwargs: MutableMapping[str, Any]
     ) -> tuple[Any, MutableMapping[str, Any]]:
-        said = dict(self.extra or {})
-        kwargs["extra"] = said | dict(kwargs.get("extra") or {})
-        return f"{said['controller']} {said['key']}: {msg}", kwargs
+        fields = dict(self.extra or {})
+        kwargs["extra"] = fields | dict(kwargs.get("extra") or {})
+        return f"{fields['controller']} {fields['key']}: {msg}", kwargs
 
 
 def _uid_of(owner: Owner) -> str:

@@ -1,11 +1,13 @@
-"""Reconciles the keys of one kind: from changes to a queue, from the queue to a function.
+"""Controllers: from changes to keys, from keys to calls of the reconcile function.
 
-Promises: a key is never with two workers at once, and one that fails waits longer and longer
-without keeping others waiting; whatever the function does (raise, hang, return rubbish) is
-logged with the key and costs at most its own worker's time; it begins when its caches are
-complete, and sees in them what its last try for the key has written.
-Elsewhere: which changes count (`predicates`), whose key they are (`handlers`), what the
-function is given (`context`), who runs controllers (`manager`).
+Guarantees: a key is never reconciled by two workers at once, and a key that fails backs off
+without delaying others; whatever the function does (raise, hang, return an invalid result) is
+logged with the key and costs at most the time of its own worker. It starts when its caches
+have synced, and a reconcile sees in them what the last reconcile of the key has written.
+Not `kubeloop.cache.Controller`, which is client-go's: that one connects a reflector to a store.
+This one is controller-runtime's; users declare it with `Manager.controller`.
+See also: `predicates` (which changes count), `handlers` (which keys they add), `context` (what
+the function is given), `manager` (runs controllers).
 """
 
 from __future__ import annotations
@@ -28,73 +30,75 @@ from kubeloop.wire import get_logger, resource_of
 from kubeloop.wire.core.v1 import ObjectReference
 from kubeloop.workqueue import PriorityQueue, QueueMetrics, QueueShutDown, QueueStats
 
-from .caches import group_kind, named
-from .context import Context, Environment, Tracer
-from .handlers import Handler, on_mapped, on_owned, on_self
+from .context import Context, Environment
+from .handlers import Handler, enqueue_mapped, enqueue_object, enqueue_owner
 from .health import Unhealthy
+from .kinds import canonical_kind, group_kind
 from .metrics import DURATIONS, ReconcileMetrics, ReconcileResult
-from .outcomes import (
-    Again,
+from .own_writes import BEHIND_AFTER, ParkedKeys, WriteLedger
+from .results import (
     Done,
     Failed,
     Outcome,
-    contained,
-    judged,
+    ReconcileTimeout,
+    Requeue,
+    TerminalError,
+    as_exception,
+    error_text,
     log_failure,
-    not_awaited,
-    words,
+    not_awaitable,
+    outcome_of,
 )
-from .own_writes import BEHIND_AFTER, ParkedKeys, WriteLedger
-from .results import ReconcileTimeout, TerminalError
 from .specs import ControllerSpec
+from .tracing import Tracer
 
-__all__ = ["Controller", "ControllerState", "ControllerStats", "caught_up"]
+__all__ = ["Controller", "ControllerState", "ControllerStats", "check_own_writes"]
 
 log = get_logger(__name__)
 
-STILL_WAITING = 30.0
-"""Seconds between two lines about caches that are not complete."""
+SYNC_WARNING_INTERVAL = 30.0
+"""Seconds between two warnings about caches that have not synced."""
 
 _NO_SPAN = nullcontext(None)
 
 
 class ControllerState(StrEnum):
-    """Where a controller is in its life; a drained one processes what it has, and ends."""
+    """The lifecycle of a controller."""
 
     STANDING_BY = "standing by"
     WAITING_FOR_CACHES = "waiting for caches"
     RUNNING = "running"
-    DRAINING = "draining"
+    DRAINING = "draining"  # starts no more reconciles, and waits for the running ones
     ENDED = "ended"
 
 
 class ControllerStats(msgspec.Struct, frozen=True):
-    """What a controller has done, and what it is at."""
+    """A snapshot of a controller."""
 
     name: str
-    state: str  # a value of `ControllerState`
+    state: ControllerState
     queue: QueueStats
     workers: int
-    active: tuple[str, ...]  # keys in work
+    active: tuple[str, ...]  # keys that are being reconciled
     succeeded: int
     failed: int
     terminal: int
     timed_out: int
     last_error: str
-    durations: Mapping[float, int] = {}  # tries by the least of `DURATIONS` that they stayed within
-    # Keys that wait until a cache has seen what they wrote, the oldest first, and its seconds.
+    durations: Mapping[float, int] = {}  # reconciles by the upper bound of their seconds
+    # Parked keys, the oldest first, and the seconds of that one.
     waiting_for_cache: tuple[str, ...] = ()
     longest_cache_wait: float = 0.0
 
 
 @final
 class Controller:
-    """Runs one `ControllerSpec` while `run()` runs."""
+    """Runs one `ControllerSpec` (controller-runtime: `controller.Controller`)."""
 
     def __init__(
         self,
         spec: ControllerSpec,
-        around: Environment,
+        environment: Environment,
         *,
         recorder: Recorder,
         tracer: Tracer | None = None,
@@ -102,47 +106,53 @@ class Controller:
         queue_metrics: QueueMetrics | None = None,
     ) -> None:
         self.spec = spec
-        self._around = around
-        self._clock = around.clock
+        self._environment = environment
+        self._clock = environment.clock
         self._recorder = recorder
         self._tracer = tracer
         self._metrics = metrics
         self._queue: PriorityQueue[ObjectKey] = PriorityQueue(
-            spec.limiter, name=spec.name, clock=around.clock, metrics=queue_metrics
+            spec.limiter, name=spec.name, clock=environment.clock, metrics=queue_metrics
         )
         self._state = ControllerState.STANDING_BY
-        self._begun = asyncio.Event()
-        self._idle = asyncio.Event()  # no key is in work
+        self._started = asyncio.Event()
+        self._idle = asyncio.Event()  # no key is being reconciled
         self._idle.set()
-        self._active: dict[ObjectKey, float] = {}  # with the moment when work began
-        self._ledger = WriteLedger(around.caches)
+        self._active: dict[ObjectKey, float] = {}  # with the time of their start
+        self._ledger = WriteLedger(environment.caches)
         self._parked = ParkedKeys(
-            self._ledger, release=self._unpark, on_late=self._report_late, clock=around.clock
+            self._ledger,
+            priority_of=self._queue.priority_of,
+            release=lambda key, priority: self._queue.add(key, priority=priority),
+            on_late=self._report_late,
+            clock=environment.clock,
         )
         self._succeeded = self._failed = self._terminal = self._timed_out = 0
         self._last_error = ""
         self._durations = [0] * len(DURATIONS)
 
-    # --- life
+    # --- lifecycle
 
     async def run(self) -> None:
-        """Reconcile until cancelled; then what was in work is cancelled as well."""
+        """Reconcile until cancelled; running reconciles are cancelled as well."""
         registrations: list[Registration[Any]] = []
         try:
             self._state = ControllerState.WAITING_FOR_CACHES
             await self._wait_for_caches()
-            registrations += self._listen(namespaced=await self._is_namespaced())
+            registrations += self._add_handlers(namespaced=await self._is_namespaced())
             self._state = ControllerState.RUNNING
-            self._begun.set()
+            self._started.set()
             if self._metrics is not None:
-                self._metrics.workers(self.spec.name, self.spec.workers)
-                self._metrics.waiting_for_cache(
-                    self.spec.name, keys=self._parked.__len__, oldest=self._parked.oldest
+                self._metrics.start(
+                    self.spec.name,
+                    workers=self.spec.workers,
+                    parked=self._parked.__len__,
+                    longest_parked=self._parked.oldest,
                 )
-            log.info("%s: reconciling, %d at a time", self.spec.name, self.spec.workers)
+            log.info("%s: started with %d workers", self.spec.name, self.spec.workers)
             async with TaskOwner() as tasks:
                 tasks.spawn(self._queue.run(), name=f"{self} queue")
-                tasks.spawn(self._parked.run(), name=f"{self} keys that wait for a cache")
+                tasks.spawn(self._parked.run(), name=f"{self} parked keys")
                 workers = [
                     tasks.spawn(self._work(), name=f"{self} worker {number}")
                     for number in range(self.spec.workers)
@@ -150,8 +160,8 @@ class Controller:
                 try:
                     await asyncio.wait(workers)
                 finally:
-                    # Before they are cancelled: so they know by whom, and one whose function
-                    # swallows it takes no other key.
+                    # Before the workers are cancelled: so they know that it was not the function,
+                    # and a worker whose function suppresses it gets no other key.
                     self.close()
         finally:
             self._state = ControllerState.ENDED
@@ -159,21 +169,21 @@ class Controller:
             for registration in registrations:
                 registration.remove()
 
-    async def wait_begun(self) -> None:
-        """Wait until its caches are complete and its workers at work. Safe to cancel."""
-        await self._begun.wait()
+    async def wait_started(self) -> None:
+        """Wait until its caches have synced and its workers run. Safe to cancel."""
+        await self._started.wait()
 
     def close(self) -> None:
-        """Begin nothing more."""
+        """Start no more reconciles."""
         self._state = ControllerState.DRAINING
         self._queue.shut_down()
 
-    async def drained(self) -> None:
-        """Wait until nothing is in work. Safe to cancel."""
+    async def wait_idle(self) -> None:
+        """Wait until no key is being reconciled. Safe to cancel."""
         await self._idle.wait()
 
     def enqueue(self, key: ObjectKey, *, after: float | None = None) -> None:
-        """Have a key reconciled, now or later; from any thread."""
+        """Add a key, now or `after` seconds; from any thread."""
         self._queue.add_threadsafe(key, after=after)
 
     def stats(self) -> ControllerStats:
@@ -193,65 +203,62 @@ class Controller:
             longest_cache_wait=self._parked.oldest(),
         )
 
-    def behind(self) -> str:
-        """Which keys have waited for a cache for `BEHIND_AFTER` seconds; empty when none has."""
+    def late_keys(self) -> str:
+        """The keys that have been parked for `BEHIND_AFTER` seconds, as text; empty if none has."""
         late = list(self._parked.late())
         if not late:
             return ""
         key, what = late[0]
-        return f"{self.spec.name}: {len(late)}, of which {key} is the oldest: {what}"
+        return f"{self.spec.name}: {len(late)}, the oldest is {key}: {what}"
 
     def __repr__(self) -> str:
         return f"controller {self.spec.name}"
 
     # --- from changes to keys
 
-    def _listen(self, *, namespaced: bool) -> list[Registration[Any]]:
+    def _add_handlers(self, *, namespaced: bool) -> list[Registration[Any]]:
         spec, queue = self.spec, self._queue
-        registrations = self._told(spec.kind, on_self(queue, spec.predicates))
+        registrations = self._add_handler(spec.kind, enqueue_object(queue, spec.predicates))
         owner = group_kind(spec.kind)
         for watch in spec.owns:
-            assert owner is not None, "checked when the spec was made"
-            handler = on_owned(queue, watch.predicates, owner, namespaced=namespaced)
-            registrations += self._told(watch.kind, handler)
+            assert owner is not None, "checked by the spec"
+            handler = enqueue_owner(queue, watch.predicates, owner, namespaced=namespaced)
+            registrations += self._add_handler(watch.kind, handler)
         for watch in spec.watches:
-            assert watch.to is not None, "checked when the spec was made"
-            registrations += self._told(watch.kind, on_mapped(queue, watch.predicates, watch.to))
+            assert watch.to is not None, "checked by the spec"
+            handler = enqueue_mapped(queue, watch.predicates, watch.to)
+            registrations += self._add_handler(watch.kind, handler)
         return registrations
 
-    def _told(self, kind: Watchable, handler: Handler) -> list[Registration[Any]]:
+    def _add_handler(self, kind: Watchable, handler: Handler) -> list[Registration[Any]]:
         return [
             informer.add_handler(on_change=handler, resync=self.spec.resync, name=str(self))
-            for informer in self._around.caches.informers(kind)
+            for informer in self._environment.caches.informers(kind)
         ]
 
     async def _is_namespaced(self) -> bool:
-        """Whether the kind is; only those who own others have to know."""
+        """Whether the kind is namespaced; asks discovery only if the keys of owners need it."""
         kind = self.spec.kind
         if not self.spec.owns or not isinstance(kind, GroupVersionKind):
             return not isinstance(kind, type) or resource_of(kind).namespaced
-        return (await self._around.client.resource(kind).info()).namespaced
+        return (await self._environment.client.resource(kind).info()).namespaced
 
     async def _wait_for_caches(self) -> None:
         for kind in self.spec.kinds:
-            for informer in self._around.caches.informers(kind):
-                await self._wait_for(informer)
+            for informer in self._environment.caches.informers(kind):
+                await self._wait_synced(informer)
 
-    async def _wait_for(self, informer: SharedInformer[Any]) -> None:
+    async def _wait_synced(self, informer: SharedInformer[Any]) -> None:
         while not informer.has_synced:
             try:
-                await informer.wait_synced(timeout=STILL_WAITING)
+                await informer.wait_synced(timeout=SYNC_WARNING_INTERVAL)
             except NotSynced:
-                self._complain(informer)
-
-    def _complain(self, informer: SharedInformer[Any]) -> None:
-        error = informer.stats().reflector.last_error or "none"
-        log.warning(
-            "%s: still waiting for the first list of %s, last error: %s",
-            self.spec.name,
-            informer.name,
-            error,
-        )
+                log.warning(
+                    "%s: still waiting for the first list of %s, last error: %s",
+                    self.spec.name,
+                    informer.name,
+                    informer.stats().reflector.last_error or "none",
+                )
 
     # --- from keys to the function
 
@@ -260,70 +267,57 @@ class Controller:
             while True:
                 key = await self._queue.get()
                 try:
-                    # What is queued during the drain comes with the next start.
-                    if self._state != ControllerState.DRAINING and not self._park(key):
-                        await self._handle(key)
+                    # A key of the drain is reconciled after the next start. A parked key is
+                    # done for the queue, so that it holds no worker; a change of its object
+                    # leads here again, and no further.
+                    if self._state is not ControllerState.DRAINING and not self._parked.park(key):
+                        await self._process(key)
                 finally:
                     self._queue.done(key)
         except QueueShutDown:
             return
         finally:
-            self.close()  # if it has failed, the others are to end as well
+            self.close()  # a worker that failed ends the others
 
-    async def _handle(self, key: ObjectKey) -> None:
-        began = self._begin(key)
+    async def _process(self, key: ObjectKey) -> None:
+        """Reconcile a key and settle its outcome; count it as active meanwhile."""
+        started = self._active[key] = self._clock.now()
+        self._idle.clear()
+        metrics, name = self._metrics, self.spec.name
+        if metrics is not None:
+            metrics.set_active(name, len(self._active))
         try:
             with ThreadCalls() as calls:
                 try:
-                    outcome = await self._attempt(key)
+                    outcome = await self._reconcile(key)
                 finally:
-                    if self._state != "running":
-                        # The key is in work as long as a thread of its function is: the next
-                        # leader must not begin before that.
+                    if self._state is not ControllerState.RUNNING:
+                        # The key is active as long as a thread of its function runs: the next
+                        # leader must not start before that.
                         await calls.wait()
         finally:
-            self._end(key)
-        self._settle(key, outcome, self._clock.now() - began)
+            del self._active[key]
+            if not self._active:
+                self._idle.set()
+            if metrics is not None:
+                metrics.set_active(name, len(self._active))
+        self._settle(key, outcome, self._clock.now() - started)
 
-    def _begin(self, key: ObjectKey) -> float:
-        began = self._active[key] = self._clock.now()
-        self._idle.clear()
-        self._report_active()
-        return began
-
-    def _end(self, key: ObjectKey) -> None:
-        del self._active[key]
-        if not self._active:
-            self._idle.set()
-        self._report_active()
-
-    # --- waiting for caches
-
-    def _park(self, key: ObjectKey) -> bool:
-        """Have a key wait that wrote what a cache has not seen: reconciled now, it would undo it.
-
-        It is done for the queue meanwhile, so that no worker waits with it; a change of it
-        leads here again, and no further.
-        """
-        return self._parked.park(key, self._queue.priority_of(key) or 0)
-
-    def _unpark(self, key: ObjectKey, priority: int) -> None:
-        self._queue.add(key, priority=priority)
+    # --- parked keys
 
     def _report_late(self, key: ObjectKey | None, what: str) -> None:
         if key is None:
-            log.info("%s: the caches have caught up with what was written", self.spec.name)
+            log.info("%s: the caches have caught up with the writes", self.spec.name)
             return
-        waiting = len(self._parked)
         log.warning(
-            "%s %s: not reconciled for %g s, because a cache has not seen what it wrote: %s"
-            " (%d keys wait)",
-            *(self.spec.name, key, BEHIND_AFTER, what, waiting),
+            "%s %s: not reconciled for %g s, because a cache has not seen its own write: %s"
+            " (%d keys are parked)",
+            *(self.spec.name, key, BEHIND_AFTER, what, len(self._parked)),
         )
-        about = self._reference(key)
-        if about is not None:
+        reference = self._reference(key)
+        if reference is not None:
             self._recorder.event(
-                about,
+                reference,
                 "Warning",
                 "CacheBehind",
                 "not reconciled for %g s, because the cache has not seen its own write: %s",
@@ -331,12 +325,12 @@ class Controller:
             )
 
     def _reference(self, key: ObjectKey) -> ObjectReference | None:
-        """The key's object, as an event refers to it; None where its kind has no known name."""
-        gvk = named(self.spec.kind)
+        """The reference to the key's object, for an event; None if only its resource is known."""
+        gvk = canonical_kind(self.spec.kind)
         if not isinstance(gvk, GroupVersionKind):
             return None
-        held = (each.indexer.entry(key) for each in self._around.caches.informers(self.spec.kind))
-        entry = next(filter(None, held), None)
+        informers = self._environment.caches.informers(self.spec.kind)
+        entry = next(filter(None, (each.indexer.entry(key) for each in informers)), None)
         return ObjectReference(
             api_version=gvk.api_version,
             kind=gvk.kind,
@@ -345,13 +339,13 @@ class Controller:
             uid=entry.uid if entry else None,
         )
 
-    # --- one try
+    # --- one reconcile
 
-    async def _attempt(self, key: ObjectKey) -> Outcome:
+    async def _reconcile(self, key: ObjectKey) -> Outcome:
         name = self.spec.name
         with self._tracer.reconcile(name, key) if self._tracer else _NO_SPAN as span:
             context = Context(
-                self._around,
+                self._environment,
                 key,
                 controller=name,
                 recorder=self._recorder,
@@ -359,7 +353,10 @@ class Controller:
                 attempt=self._queue.num_requeues(key),
                 span=span,
             )
-            outcome = await self._taken_back(await self._call(key, context))
+            outcome = await self._call(key, context)
+            worker = asyncio.current_task()
+            if worker is not None and worker.cancelling():
+                outcome = await self._undo_cancel(worker, outcome)
             if span is not None and isinstance(outcome, Failed):
                 span.record_exception(outcome.error)
             return outcome
@@ -367,47 +364,49 @@ class Controller:
     async def _call(self, key: ObjectKey, context: Context) -> Outcome:
         try:
             async with self._clock.timeout(self.spec.timeout) as bound:
-                said: object = self.spec.reconcile(key, context)
-                return judged(await said) if inspect.isawaitable(said) else not_awaited(said)
+                result: object = self.spec.reconcile(key, context)
+                if inspect.isawaitable(result):
+                    return outcome_of(await result)
+                return not_awaitable(result)
         except TerminalError as error:
-            return Failed(error, for_good=True)
+            return Failed(error, terminal=True)
         except TimeoutError as error:
-            return Failed(self._too_long(error) if bound.expired() else error)
-        except Exception as error:  # noqa: BLE001 - the user's own; logged with the key, retried
+            return Failed(self._timeout_error(error) if bound.expired() else error)
+        except Exception as error:  # noqa: BLE001 - of the user's function; logged and retried
             return Failed(error)
         except asyncio.CancelledError as error:
-            if self._state != ControllerState.RUNNING:
+            if self._state is not ControllerState.RUNNING:
                 raise
-            return Failed(contained(error))  # something inside was cancelled, not by us
+            return Failed(as_exception(error))  # the function was cancelled from inside
         except (KeyboardInterrupt, SystemExit):
             raise
-        except BaseException as error:  # noqa: BLE001 - odd, and no reason to end the others
-            return Failed(contained(error))
+        except BaseException as error:  # noqa: BLE001 - odd, but no reason to end the others
+            return Failed(as_exception(error))
 
-    async def _taken_back(self, outcome: Outcome) -> Outcome:
-        """The outcome, after undoing what a function did that cancelled its task: the worker."""
-        worker = asyncio.current_task()
-        if worker is None or not worker.cancelling() or self._state != ControllerState.RUNNING:
+    async def _undo_cancel(self, worker: asyncio.Task[Any], outcome: Outcome) -> Outcome:
+        """Undo that a function cancelled its own task, which is the worker."""
+        if self._state is not ControllerState.RUNNING:
             return outcome
         try:
-            await asyncio.sleep(0)  # where it arrives, if it has not yet
+            await asyncio.sleep(0)  # raises the cancellation, if it was not raised yet
         except asyncio.CancelledError as error:
-            if self._state != ControllerState.RUNNING:
+            # The loop has run: the controller may be stopping now.
+            if self._state is not ControllerState.RUNNING:
                 raise
-            outcome = Failed(contained(error))
+            outcome = Failed(as_exception(error))
         while worker.uncancel():
             pass
         return outcome
 
-    def _too_long(self, error: TimeoutError) -> ReconcileTimeout:
-        late = ReconcileTimeout(
+    def _timeout_error(self, cause: TimeoutError) -> ReconcileTimeout:
+        error = ReconcileTimeout(
             f"cancelled after {self.spec.timeout:g} s (give the controller another timeout, or"
-            " return Result(requeue_after=…) in place of waiting)"
+            " return Result(requeue_after=…) instead of waiting)"
         )
-        late.__cause__ = error
-        return late
+        error.__cause__ = cause
+        return error
 
-    # --- what follows
+    # --- the outcome
 
     def _settle(self, key: ObjectKey, outcome: Outcome, seconds: float) -> None:
         priority = self._queue.priority_of(key) or 0
@@ -415,14 +414,14 @@ class Controller:
             case Done():
                 self._queue.forget(key)
                 self._count("success", seconds)
-            case Again(None):
+            case Requeue(None):
                 self._queue.add(key, rate_limited=True, priority=priority)
                 self._count("requeue", seconds)
-            case Again(after):
+            case Requeue(after):
                 self._queue.forget(key)
                 self._queue.add(key, after=after, priority=priority)
                 self._count("requeue_after", seconds)
-            case Failed(error, for_good=True):
+            case Failed(error, terminal=True):
                 self._queue.forget(key)
                 self._fail(key, error, seconds, terminal=True)
             case Failed(error):
@@ -430,7 +429,7 @@ class Controller:
                 self._fail(key, error, seconds, terminal=False)
 
     def _fail(self, key: ObjectKey, error: Exception, seconds: float, *, terminal: bool) -> None:
-        self._last_error = f"{key}: {words(error)}"
+        self._last_error = f"{key}: {error_text(error)}"
         self._terminal += terminal
         self._timed_out += isinstance(error, ReconcileTimeout)
         self._count("error", seconds, error, terminal=terminal)
@@ -450,7 +449,7 @@ class Controller:
         else:
             self._failed += 1
         if self._metrics is not None:
-            self._metrics.reconciled(
+            self._metrics.observe_reconcile(
                 self.spec.name,
                 result,
                 seconds=seconds,
@@ -458,16 +457,12 @@ class Controller:
                 timed_out=isinstance(error, ReconcileTimeout),
             )
 
-    def _report_active(self) -> None:
-        if self._metrics is not None:
-            self._metrics.active(self.spec.name, len(self._active))
 
-
-def caught_up(controllers: Iterable[Controller]) -> None:
-    """A check of readiness. Raises: Unhealthy when keys have waited for a cache for too long."""
-    behind = list(filter(None, (each.behind() for each in controllers)))
-    if behind:
+def check_own_writes(controllers: Iterable[Controller]) -> None:
+    """A readiness check. Raises: Unhealthy when keys have been parked for too long."""
+    late = list(filter(None, (each.late_keys() for each in controllers)))
+    if late:
         raise Unhealthy(
             f"keys have waited for more than {BEHIND_AFTER:g} s until a cache has seen what they"
-            f" wrote: {'; '.join(behind)}"
+            f" wrote: {'; '.join(late)}"
         )

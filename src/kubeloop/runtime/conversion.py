@@ -1,10 +1,10 @@
-"""Conversion of a custom kind between its versions, as functions between its classes.
+"""Conversion of a custom kind between its versions, by functions between its classes.
 
-Promises: what an object is called and who owns it stays, whatever a function does, and its
-labels and annotations stay unless a function sets others; versions that no function joins
-directly are reached over others; one object that cannot be converted fails the review: the
-answer and the log say which, and why.
-Elsewhere: receiving reviews (`webhook_server`).
+Guarantees: a function cannot change the identity and the owners of an object, and its labels
+and annotations stay unless the function sets others; versions without a direct function are
+converted through others; an object that cannot be converted fails the review, and the response
+and the log name it.
+See also: `webhook_server` (receives reviews).
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ __all__ = ["ConversionFunction", "Conversions"]
 log = get_logger(__name__)
 
 ConversionFunction: TypeAlias = Callable[[Any], Any]
-Place: TypeAlias = tuple[str, str]  # apiVersion and kind
+VersionedKind: TypeAlias = tuple[str, str]  # apiVersion and kind
 
 _API_VERSION = "apiextensions.k8s.io/v1"
 
 
-class _Asked(msgspec.Struct, frozen=True, rename={"desired": "desiredAPIVersion"}):
+class _Request(msgspec.Struct, frozen=True, rename={"desired": "desiredAPIVersion"}):
     uid: str
     desired: str
     objects: Sequence[dict[str, Any]] = ()
@@ -40,7 +40,7 @@ class _Asked(msgspec.Struct, frozen=True, rename={"desired": "desiredAPIVersion"
 class _Review(msgspec.Struct, frozen=True, rename="camel"):
     api_version: str = ""
     kind: str = ""
-    request: _Asked | None = None
+    request: _Request | None = None
 
 
 _reviews = msgspec.json.Decoder(_Review)
@@ -48,11 +48,11 @@ _reviews = msgspec.json.Decoder(_Review)
 
 @final
 class Conversions:
-    """Functions between classes, and the ways over them."""
+    """Functions between classes, and the paths over them."""
 
     def __init__(self) -> None:
-        self._classes: dict[Place, type[Resource]] = {}
-        self._steps: dict[Place, dict[Place, ConversionFunction]] = {}
+        self._classes: dict[VersionedKind, type[Resource]] = {}
+        self._steps: dict[VersionedKind, dict[VersionedKind, ConversionFunction]] = {}
         self.converted = 0  # reviews
         self.failed = 0
 
@@ -63,103 +63,106 @@ class Conversions:
             raise InvalidArgument(
                 f"convert {old.__name__} to {new.__name__}: they are not two versions of one kind"
             )
-        here, there = (one.api_version, one.kind), (other.api_version, other.kind)
-        self._classes |= {here: old, there: new}
-        self._steps.setdefault(here, {})[there] = function
+        start, end = (one.api_version, one.kind), (other.api_version, other.kind)
+        self._classes |= {start: old, end: new}
+        self._steps.setdefault(start, {})[end] = function
 
     def __len__(self) -> int:
         return sum(map(len, self._steps.values()))
 
-    def answer(self, body: bytes) -> bytes:
-        """The answer to a ConversionReview. Raises: InvalidArgument when it is none."""
-        asked = _read(body)
+    def respond(self, body: bytes) -> bytes:
+        """The response to a ConversionReview. Raises: InvalidArgument when it is not one."""
+        request = _read(body)
         converted: list[dict[str, Any]] = []
-        for obj in asked.objects:
+        for obj in request.objects:
             try:
-                converted.append(self.convert(obj, asked.desired))
-            except Exception as error:  # functions of the user's; said to the server
-                log.exception("%s: the conversion to %s failed", _key(obj), asked.desired)
+                converted.append(self.convert(obj, request.desired))
+            except Exception as error:  # of the user's functions; reported to the server
+                log.exception("%s: conversion to %s failed", _key(obj), request.desired)
                 self.failed += 1
                 result = {
                     "status": "Failure",
                     "message": f"{_key(obj)}: {str(error) or repr(error)}",
                 }
-                return _answered({"uid": asked.uid, "result": result})
+                return _review({"uid": request.uid, "result": result})
         self.converted += 1
-        return _answered(
-            {"uid": asked.uid, "result": {"status": "Success"}, "convertedObjects": converted}
+        return _review(
+            {"uid": request.uid, "result": {"status": "Success"}, "convertedObjects": converted}
         )
 
     def convert(self, obj: Mapping[str, Any], version: str) -> dict[str, Any]:
         """One object in another version, as dicts. Raises: InvalidArgument, or as the function."""
-        here = (str(obj.get("apiVersion")), str(obj.get("kind")))
-        path = self._path(here, (version, here[1]))
+        kind = str(obj.get("kind"))
+        path = self._path((str(obj.get("apiVersion")), kind), (version, kind))
         value: Any = dict(obj)
         for start, end in path:
-            said = self._steps[start][end](self._classes[start].from_dict(value))
+            converted = self._steps[start][end](self._classes[start].from_dict(value))
             before = value.get("metadata") or {}
-            value = _checked(said, self._classes[end]).to_dict()
-            value["metadata"] = _kept(before, value.get("metadata") or {})
+            value = _check_class(converted, self._classes[end]).to_dict()
+            value["metadata"] = _merge_metadata(before, value.get("metadata") or {})
         return dict(value)
 
-    def _path(self, here: Place, goal: Place) -> list[tuple[Place, Place]]:
-        came: dict[Place, Place | None] = {here: None}
-        waiting = deque([here])
-        while waiting and goal not in came:
-            place = waiting.popleft()
-            for step in self._steps.get(place, {}):
-                if step not in came:
-                    came[step] = place
-                    waiting.append(step)
-        if goal not in came:
+    def _path(
+        self, start: VersionedKind, end: VersionedKind
+    ) -> list[tuple[VersionedKind, VersionedKind]]:
+        """The shortest path over the functions, found breadth first."""
+        previous: dict[VersionedKind, VersionedKind | None] = {start: None}
+        queue = deque([start])
+        while queue and end not in previous:
+            current = queue.popleft()
+            for following in self._steps.get(current, {}):
+                if following not in previous:
+                    previous[following] = current
+                    queue.append(following)
+        if end not in previous:
             raise InvalidArgument(
-                f"convert {here[1]} from {here[0]} to {goal[0]}: nobody knows how"
+                f"convert {start[1]} from {start[0]} to {end[0]}: no function converts it"
             )
-        path: list[tuple[Place, Place]] = []
-        while (before := came[goal]) is not None:
-            path.append((before, goal))
-            goal = before
+        path: list[tuple[VersionedKind, VersionedKind]] = []
+        while (before := previous[end]) is not None:
+            path.append((before, end))
+            end = before
         return path[::-1]
 
 
-def _read(body: bytes) -> _Asked:
+def _read(body: bytes) -> _Request:
     try:
-        # As text: names of fields that are not looked at would not be checked.
+        # As text: msgspec does not check that unknown field names are UTF-8.
         review = _reviews.decode(body.decode())
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InvalidArgument(f"conversion review: it cannot be read: {error}") from error
+        raise InvalidArgument(f"conversion review: invalid: {error}") from error
     if review.kind != "ConversionReview" or review.api_version != _API_VERSION:
         raise InvalidArgument(
             f"conversion review: found {review.api_version!r} {review.kind!r} (expected"
             f" {_API_VERSION} ConversionReview)"
         )
     if review.request is None:
-        raise InvalidArgument("conversion review: it has no request")
+        raise InvalidArgument("conversion review: no request")
     for obj in review.request.objects:
-        check_object("conversion review: an object", obj)
+        check_object("conversion review: the object", obj)
     return review.request
 
 
-def _checked(said: object, cls: type[Resource]) -> Resource:
-    if isinstance(said, cls):
-        return said
-    raise InvalidArgument(f"the function returned {said!r}, expected {cls.__name__}")
+def _check_class(value: object, cls: type[Resource]) -> Resource:
+    if isinstance(value, cls):
+        return value
+    raise InvalidArgument(f"the function returned {value!r}, expected {cls.__name__}")
 
 
 def _key(obj: Mapping[str, Any]) -> ObjectKey:
-    """Which object; whatever it looks like."""
+    """The key of an object that may be invalid."""
     metadata = obj.get("metadata")
-    said = metadata if isinstance(metadata, Mapping) else {}
-    return ObjectKey(str(said.get("namespace") or ""), str(said.get("name") or ""))
+    fields = metadata if isinstance(metadata, Mapping) else {}
+    return ObjectKey(str(fields.get("namespace") or ""), str(fields.get("name") or ""))
 
 
-def _kept(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """The server lets a conversion change labels and annotations of metadata, and no more."""
+def _merge_metadata(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """kube-apiserver lets a conversion change only labels and annotations of the metadata."""
     changed = {key: after[key] for key in ("labels", "annotations") if key in after}
     return {**before, **changed}
 
 
-def _answered(response: Mapping[str, Any]) -> bytes:
+def _review(response: Mapping[str, Any]) -> bytes:
     return msgspec.json.encode(
         {"apiVersion": _API_VERSION, "kind": "ConversionReview", "response": response}
     )

@@ -1,17 +1,18 @@
-"""Pages for the kubelet and for Prometheus: /healthz, /livez, /readyz, /metrics.
+"""HTTP endpoints for the kubelet and for Prometheus: /healthz, /livez, /readyz, /metrics.
 
-Promises: nothing is imported and no port opened unless somebody asks for it; two purposes at
-one address are one server. Any `Host` is answered, because the kubelet and Prometheus use the
-pod's address; web pages of other origins are not, nor methods that a page has no use for.
-Elsewhere: what the pages say (`health`, `metrics`), webhooks (`webhook_server`).
+Guarantees: nothing is imported and no port opened unless an endpoint is declared; two
+endpoints at one address are one server. Any `Host` is accepted, because the kubelet and
+Prometheus use the address of the pod; requests of web pages of other origins, and methods
+that an endpoint does not have, are rejected.
+See also: `health` and `metrics` (the content), `webhook_server` (webhooks).
 """
 
 from __future__ import annotations
 
 import contextlib
-import importlib
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
@@ -19,19 +20,23 @@ from kubeloop.errors import ConfigError, InvalidArgument
 from kubeloop.kit import foreign_origin, listen
 from kubeloop.wire import get_logger
 
-from .health import Checks
+from .health import HealthChecks
 from .metrics import AllMetrics
 
-__all__ = ["Address", "address_of", "health_pages", "metrics_pages", "serving"]
+if TYPE_CHECKING:  # the server half of aiohttp, which a client does not need
+    from aiohttp import web
+    from aiohttp.typedefs import Middleware
+
+__all__ = ["Address", "health_pages", "metrics_pages", "parse_address", "serving"]
 
 log = get_logger(__name__)
 
-Page: TypeAlias = Callable[[Any], Awaitable[Any]]
+Page: TypeAlias = "Callable[[web.Request], Awaitable[web.StreamResponse]]"
 Pages: TypeAlias = Mapping[str, Page]
 
 
 class Address(msgspec.Struct, frozen=True, order=True):
-    """Where to listen; port 0 is one that is free."""
+    """Where to listen; port 0 is any free port."""
 
     host: str
     port: int
@@ -41,28 +46,30 @@ class Address(msgspec.Struct, frozen=True, order=True):
         return f"{host}:{self.port}"
 
 
-def address_of(said: int | str) -> Address:
-    """8080, ":8080" or "127.0.0.1:8080"; a port alone is on all of the host's IPv4 addresses.
+def parse_address(given: int | str) -> Address:
+    """8080, ":8080" or "127.0.0.1:8080"; a port alone listens on all IPv4 addresses.
 
-    Where pods have IPv6 addresses only, write "[::]:8080". Raises: InvalidArgument.
+    If pods have only IPv6 addresses, write "[::]:8080". Raises: InvalidArgument.
     """
-    host, _, port = ("", "", str(said)) if isinstance(said, int) else said.rpartition(":")
+    host, _, port = ("", "", str(given)) if isinstance(given, int) else given.rpartition(":")
     if not port.isdecimal() or int(port) > 65535:
-        raise InvalidArgument(f"listen at {said!r}: no port (write 8080, or 127.0.0.1:8080)")
-    return Address(host.strip("[]") or "0.0.0.0", int(port))  # noqa: S104 - a pod's own address
+        raise InvalidArgument(f"listen at {given!r}: no port (write 8080, or 127.0.0.1:8080)")
+    return Address(host.strip("[]") or "0.0.0.0", int(port))  # noqa: S104 - of a pod
 
 
-def health_pages(alive: Checks, ready: Checks) -> Pages:
-    """What the kubelet asks."""
-    return {"/healthz": _checked(alive), "/livez": _checked(alive), "/readyz": _checked(ready)}
+def health_pages(alive: HealthChecks, ready: HealthChecks) -> Pages:
+    """The endpoints for the kubelet."""
+    liveness = _checks_page(alive)
+    return {"/healthz": liveness, "/livez": liveness, "/readyz": _checks_page(ready)}
 
 
 def metrics_pages(metrics: AllMetrics) -> Pages:
-    """What Prometheus asks."""
+    """The endpoint for Prometheus."""
+    from aiohttp import web
 
-    async def page(_: Any) -> Any:
+    async def page(_: web.Request) -> web.Response:
         body, content_type = metrics.text()
-        return _web().Response(body=body, headers={"Content-Type": content_type})
+        return web.Response(body=body, headers={"Content-Type": content_type})
 
     return {"/metrics": page}
 
@@ -73,21 +80,23 @@ async def serving(
     pages: Pages,
     *,
     methods: Sequence[str] = ("GET", "HEAD"),
-    tls: Any = None,
+    tls: ssl.SSLContext | None = None,
     max_size: int = 1 << 20,
 ) -> AsyncIterator[Address]:
-    """Serve while the block lasts; the block is told the address, with the real port.
+    """Serve while the block runs; it is given the address with the real port.
 
-    Other `methods` are answered with 405, requests of foreign web pages with 403.
+    Other methods than `methods` get 405, requests of web pages of other origins 403.
 
-    Raises: ConfigError when the address cannot be had.
+    Raises: ConfigError when the address is not available.
     """
-    web = _web()
-    app = web.Application(middlewares=[_guarded(secure=tls is not None)], client_max_size=max_size)
+    from aiohttp import web
+
+    guard = _origin_guard(secure=tls is not None)
+    app = web.Application(middlewares=[guard], client_max_size=max_size)
     for path, page in pages.items():
         for method in methods:
             app.router.add_route(method, path, page)
-    # No client of these pages compresses what it sends: a body of that kind is not unpacked.
+    # No client of these endpoints compresses its body: such a body is not decompressed.
     runner = web.AppRunner(
         app,
         access_log=None,
@@ -96,6 +105,7 @@ async def serving(
         auto_decompress=False,
     )
     await runner.setup()
+    assert runner.server is not None, "set by setup()"
     async with contextlib.AsyncExitStack() as stack:
         try:
             port = await stack.enter_async_context(
@@ -108,27 +118,25 @@ async def serving(
         yield real
 
 
-def _guarded(*, secure: bool) -> Any:
-    """Answers requests of foreign web pages in the place of the pages."""
-    web = _web()
+def _origin_guard(*, secure: bool) -> Middleware:
+    """Rejects requests of web pages of other origins."""
+    from aiohttp import web
 
-    async def guarded(request: Any, handler: Page) -> Any:
-        refused = foreign_origin(request.headers, secure=secure)
-        if refused is not None:
-            return web.Response(status=refused.code, text=f"{refused.message}\n")
+    @web.middleware
+    async def guard(request: web.Request, handler: Page) -> web.StreamResponse:
+        rejection = foreign_origin(request.headers, secure=secure)
+        if rejection is not None:
+            return web.Response(status=rejection.code, text=f"{rejection.message}\n")
         return await handler(request)
 
-    return web.middleware(guarded)
+    return guard
 
 
-def _checked(checks: Checks) -> Page:
-    async def page(_: Any) -> Any:
+def _checks_page(checks: HealthChecks) -> Page:
+    from aiohttp import web
+
+    async def page(_: web.Request) -> web.Response:
         report = await checks.report()
-        return _web().Response(text=str(report), status=200 if report.is_well else 503)
+        return web.Response(text=str(report), status=200 if report.is_healthy else 503)
 
     return page
-
-
-def _web() -> Any:
-    # The server's half of aiohttp, which a client has no use for.
-    return importlib.import_module("aiohttp.web")

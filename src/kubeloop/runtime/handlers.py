@@ -1,10 +1,10 @@
-"""From a change of some object to the keys that are to be reconciled because of it.
+"""Event handlers: from the change of an object to the keys to reconcile.
 
-Promises: what there was before a change and what there is after it both count, so that an
-object which loses its owner is noticed by the owner, and so is one that was deleted and
-created again under another owner during a watch gap; live changes go before the first list
-and before resyncs; a predicate that fails lets the change pass, and the log says so.
-Elsewhere: which changes are worth it (`predicates`), the queue (`kubeloop.workqueue`).
+Guarantees: the states before and after a change both count, so that an owner is reconciled
+when its object gets another owner, also if the object was re-created in a watch gap; live
+changes have priority over the initial list and resyncs; a change passes a predicate that
+raises, and the error is logged.
+See also: `predicates` (which changes count), `kubeloop.workqueue` (the queue).
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ __all__ = [
     "KeySink",
     "MapFunction",
     "WatchSource",
-    "on_mapped",
-    "on_owned",
-    "on_self",
+    "enqueue_mapped",
+    "enqueue_object",
+    "enqueue_owner",
     "owner_keys",
 ]
 
 log = get_logger(__name__)
 
 MapFunction: TypeAlias = Callable[[Any], Iterable[ObjectKey] | Awaitable[Iterable[ObjectKey]]]
-"""From an object to the keys that it concerns, plain or async."""
+"""From an object to the keys to reconcile (controller-runtime: `MapFunc`); plain or async."""
 
 
 class WatchSource(msgspec.Struct, frozen=True):
-    """Objects of another kind whose changes matter to a controller, and to whom.
+    """Another kind whose changes add keys to a controller.
 
         watches=[Watch(ConfigMap, to=sites_that_use)]
 
-    `to` gets the object and names the keys to reconcile; of an update it gets the old one as
-    well, and of a delete the final state and the one before, where they differ. In `owns`
-    there is no `to`: the owner is reconciled.
+    `to` is called with the object and returns the keys to reconcile; for an update also with
+    the old object, for a delete with the final state and the one before, if they differ. In
+    `owns` there is no `to`: the owner is reconciled.
     """
 
     kind: Watchable
@@ -55,7 +55,7 @@ class WatchSource(msgspec.Struct, frozen=True):
 
 
 class KeySink(Protocol):
-    """Where keys go; a `PriorityQueue` fits."""
+    """Receives keys; a `PriorityQueue` fits."""
 
     def add(self, key: ObjectKey, *, priority: int = ...) -> None: ...
 
@@ -63,20 +63,21 @@ class KeySink(Protocol):
 Handler: TypeAlias = Callable[[Change[Any]], Awaitable[None] | None]
 
 
-def on_self(sink: KeySink, predicates: Sequence[Predicate]) -> Handler:
-    """The object that changed is reconciled."""
+def enqueue_object(sink: KeySink, predicates: Sequence[Predicate]) -> Handler:
+    """Adds the key of the object (controller-runtime: `EnqueueRequestForObject`)."""
 
     def handle(change: Change[Any]) -> None:
-        if passes(change, predicates):
-            sink.add(change.key, priority=priority_of(change))
+        if not predicates or passes(change, predicates):
+            low = change.is_initial or change.is_resync
+            sink.add(change.key, priority=LOW_PRIORITY if low else 0)
 
     return handle
 
 
-def on_owned(
+def enqueue_owner(
     sink: KeySink, predicates: Sequence[Predicate], owner: GroupKind, *, namespaced: bool
 ) -> Handler:
-    """The controller of the object that changed is reconciled, when it is of that kind."""
+    """Adds the key of the controlling owner, if it is of that kind (`EnqueueRequestForOwner`)."""
 
     def handle(change: Change[Any]) -> None:
         if not passes(change, predicates):
@@ -89,8 +90,8 @@ def on_owned(
     return handle
 
 
-def on_mapped(sink: KeySink, predicates: Sequence[Predicate], to: MapFunction) -> Handler:
-    """Those are reconciled whom a function names."""
+def enqueue_mapped(sink: KeySink, predicates: Sequence[Predicate], to: MapFunction) -> Handler:
+    """Adds the keys that a function returns (`EnqueueRequestsFromMapFunc`)."""
 
     async def handle(change: Change[Any]) -> None:
         if not passes(change, predicates):
@@ -100,7 +101,7 @@ def on_mapped(sink: KeySink, predicates: Sequence[Predicate], to: MapFunction) -
             found = to(obj)
             keys |= dict.fromkeys(await found if inspect.isawaitable(found) else found)
         for key in keys:
-            sink.add(_checked(key, change), priority=priority_of(change))
+            sink.add(_check_key(key, change), priority=priority_of(change))
 
     return handle
 
@@ -108,19 +109,19 @@ def on_mapped(sink: KeySink, predicates: Sequence[Predicate], to: MapFunction) -
 def owner_keys(
     states: Iterable[Entry | None], owner: GroupKind, *, namespaced: bool
 ) -> list[ObjectKey]:
-    """The keys of the controllers of one object, in all states that a change is about."""
+    """The keys of the controlling owners of one object, in all states of a change."""
     keys: dict[ObjectKey, None] = {}
     for state in states:
-        found = state.controller if state is not None else None
-        if state is None or found is None or found.kind != owner.kind:
+        reference = state.controller if state is not None else None
+        if state is None or reference is None or reference.kind != owner.kind:
             continue
-        if GroupVersion.parse(found.api_version).group == owner.group:
-            keys[ObjectKey(state.key.namespace if namespaced else "", found.name)] = None
+        if GroupVersion.parse(reference.api_version).group == owner.group:
+            keys[ObjectKey(state.key.namespace if namespaced else "", reference.name)] = None
     return list(keys)
 
 
 def _mapped_states(change: Change[Any]) -> Iterator[Any]:
-    """The states of the object that a change is about, each once, decoded one by one."""
+    """The states of the object in a change, each once, decoded one by one."""
     if change.previous_entry is not change.old_entry:
         yield change.previous
     if change.old_entry is not None and not change.is_resync:
@@ -130,22 +131,22 @@ def _mapped_states(change: Change[Any]) -> Iterator[Any]:
 
 
 def priority_of(change: Change[Any]) -> int:
-    """Behind every live change: what was there before, and what is only told again."""
+    """Low for the initial list and for resyncs, as in controller-runtime."""
     return LOW_PRIORITY if change.is_initial or change.is_resync else 0
 
 
 def passes(change: Change[Any], predicates: Sequence[Predicate]) -> bool:
-    """Whether all predicates let it pass; one that fails does."""
+    """Whether a change passes all predicates; it passes one that raises."""
     for predicate in predicates:
         try:
             if not predicate(change):
                 return False
         except Exception:
-            log.exception("%s: the predicate %r failed, the change counts", change.key, predicate)
+            log.exception("%s: predicate %r failed, the change passes", change.key, predicate)
     return True
 
 
-def _checked(key: object, change: Change[Any]) -> ObjectKey:
+def _check_key(key: object, change: Change[Any]) -> ObjectKey:
     if isinstance(key, ObjectKey):
         return key
-    raise InvalidArgument(f"{change.key}: mapped to {key!r}, which is no ObjectKey")
+    raise InvalidArgument(f"{change.key}: mapped to {key!r}, expected an ObjectKey")

@@ -1,11 +1,10 @@
-"""Runs everything that a controller process is made of, and ends it in order.
+"""The manager: runs the caches, controllers and endpoints of a process, and stops them in order.
 
-Promises: one failure policy: when a part fails, or ends that should not, `run()` ends with
-its cause and everything else with it, so that whoever started the process can start it again.
-Told to stop (SIGTERM, Ctrl-C, `stop()`), it finishes what is in work, gives the lease back
-and writes the events that wait.
-Elsewhere, in the order of a walk: what is made of the declarations (`assembly`), what happens
-from start to end (`life`), reconciling (`controller`), the process around it (`process`).
+Guarantees: one failure policy: when a runnable fails, or one ends that should not, `run()` ends
+everything and raises the error, so that the process can be restarted. On SIGTERM, Ctrl-C and
+`stop()` it finishes running reconciles, releases the lease and writes queued events.
+See also, in the order of a start: `assembly` (creates the parts), `lifecycle` (starts and stops
+them), `controller` (reconciles), `process` (signals, logs, garbage collection).
 """
 
 # ruff: noqa: ASYNC109 - the caller's bound is kept by a clock, and named in the error
@@ -14,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar, final, overload
+from typing import TYPE_CHECKING, Any, TypeVar, final, overload
 
 from kubeloop import clients
 from kubeloop.cache import (
@@ -34,6 +33,7 @@ from kubeloop.errors import InvalidArgument
 from kubeloop.events import EventWatcher
 from kubeloop.kit import Clock, Runnable, SystemClock
 from kubeloop.meta import (
+    GroupKind,
     GroupVersionKind,
     GroupVersionResource,
     ObjectKey,
@@ -46,26 +46,23 @@ from kubeloop.wire.apiextensions.v1 import CustomResourceDefinition
 from kubeloop.wire.core.v1 import Event
 from kubeloop.workqueue import RateLimiter
 
-from .assembly import Assembly, ManagerStats, Plan, assembled
-from .caches import (
-    Cached,
-    Declarations,
-    Namespaces,
-    checked_namespaces,
-    name_of,
-    named,
-)
-from .client import Client
-from .elections import LeaderElection
-from .endpoints import address_of
+from .assembly import Assembly, ManagerState, ManagerStats, Plan, assemble
+from .caches import CacheDeclaration, CacheDeclarations, Namespaces, check_namespaces
+from .client import Client, InformerOptions
+from .endpoints import parse_address
 from .handlers import WatchSource
-from .health import Check, Checks
-from .life import Life, ManagerState, Part, RunnableEnded
+from .health import Check, HealthChecks
+from .kinds import check_kind, controller_name
+from .leader_election import LeaderElection
+from .lifecycle import Lifecycle, RunnableEnded, RunnableEntry
 from .metrics import AllMetrics
 from .predicates import Predicate
-from .process import arranged
+from .process import configure_process
 from .results import is_delay
 from .specs import RECONCILE_TIMEOUT, ControllerSpec, Reconcile, as_watches
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
 
 __all__ = ["GRACE", "Manager"]
 
@@ -73,12 +70,12 @@ T = TypeVar("T")
 F = TypeVar("F", bound=Reconcile)
 
 GRACE = 30.0
-"""Seconds that work in progress is given to end; a pod has 30 before it is killed."""
+"""Default grace period in seconds; a pod has 30 before it is killed."""
 
 
 @final
 class Manager:
-    """A controller process.
+    """A controller process (controller-runtime: `manager.Manager`).
 
         manager = Manager(leader_election="website-controller", health=8081, metrics=8080)
 
@@ -87,12 +84,13 @@ class Manager:
 
         run(manager.run())
 
-    `cluster` is a client, which stays its giver's, a configuration, or nothing: kubeconfig or
-    the pod's own account, looked for when it runs. `namespace` names the one that its caches
-    are about, or several; without it they are about all. `metrics` and `health` are where those
-    pages are served: a port, or an address. `on_watch_error` is called with the error of every
-    failed round of its informers, in place of a log line. `grace` bounds the drain at the end.
-    `signals`, `tune_gc` and `logs` say whether it may arrange the process for itself.
+    `cluster` is a client, which the caller closes, or a configuration; by default the
+    kubeconfig or the in-cluster configuration, loaded by `run()`. `namespace` limits the caches
+    to one namespace or several. `metrics` and `health` are the ports or addresses of those
+    endpoints. `on_watch_error` is called with the error of every failed attempt of an informer,
+    in place of a log line. `grace` is how long shutdown waits for running reconciles. `signals`,
+    `tune_gc` and `logs` allow it to handle signals, to tune the garbage collector and to
+    configure logging while it runs.
     """
 
     def __init__(
@@ -102,7 +100,7 @@ class Manager:
         namespace: Namespaces = ALL_NAMESPACES,
         leader_election: str | LeaderElection | None = None,
         metrics: int | str | None = None,
-        metrics_registry: Any = None,
+        metrics_registry: CollectorRegistry | None = None,
         health: int | str | None = None,
         field_manager: str = "",
         on_watch_error: WatchErrorHandler | None = None,
@@ -112,35 +110,35 @@ class Manager:
         logs: bool = True,
         clock: Clock | None = None,
     ) -> None:
-        # Keeps its arguments and no more: no file is read and no port opened before run().
+        # No file is read and no port opened before run().
         self._cluster = cluster
-        self._namespace = checked_namespaces(namespace)
+        self._namespace = check_namespaces(namespace)
         self._election = (
             LeaderElection(leader_election) if isinstance(leader_election, str) else leader_election
         )
         self._field_manager = field_manager
         self._on_watch_error = on_watch_error
-        self._metrics_at = None if metrics is None else address_of(metrics)
-        self._health_at = None if health is None else address_of(health)
+        self._metrics_at = None if metrics is None else parse_address(metrics)
+        self._health_at = None if health is None else parse_address(health)
         if not is_delay(grace):
             raise InvalidArgument(f"grace {grace!r}: give seconds, zero or more")
         self._grace = grace
-        self._arranges = (signals, tune_gc, logs)
+        self._process_settings = (signals, tune_gc, logs)
         self._clock: Clock = clock or SystemClock()
         self._metrics = AllMetrics(metrics_registry) if self._metrics_at else None
-        self._wanted = Declarations()
+        self._caches = CacheDeclarations()
         self._specs: dict[str, ControllerSpec] = {}
-        self._crds: dict[Any, CustomResourceDefinition] = {}
-        self._parts: list[Part] = []
-        self._alive = Checks("alive", clock=self._clock)
-        self._ready = Checks("ready", clock=self._clock)
-        self._phase = ManagerState.NEW  # or STARTING, ENDED; in between see `_life`
+        self._crds: dict[GroupKind, CustomResourceDefinition] = {}
+        self._runnables: list[RunnableEntry] = []
+        self._alive = HealthChecks("liveness", clock=self._clock)
+        self._ready = HealthChecks("readiness", clock=self._clock)
+        self._outer_state = ManagerState.NEW  # or STARTING, ENDED; in between see `_lifecycle`
         self._stopping = asyncio.Event()
-        self._begun = asyncio.Event()  # all controllers are at work
-        self._made: Assembly | None = None  # once it runs
-        self._life: Life | None = None  # while it runs
+        self._started = asyncio.Event()  # all controllers have started
+        self._assembly: Assembly | None = None  # from run() on
+        self._lifecycle: Lifecycle | None = None  # while it runs
 
-    # --- what it is made of
+    # --- declarations
 
     def controller(
         self,
@@ -158,23 +156,23 @@ class Manager:
         leader_only: bool = True,
         install_crd: bool = False,
     ) -> Callable[[F], F]:
-        """Have a function called with the keys of the objects of a kind that changed.
+        """Call a function with the keys of objects of a kind that changed.
 
-        `owns` names kinds whose objects the kind controls: their changes count as the
-        owner's. `watches` are other kinds, with functions from their objects to keys.
-        `predicates` choose among changes of the kind itself. `timeout` bounds each call, in
-        seconds. `resync` has every key reconciled again, every so many seconds. `install_crd`
-        makes the server know the class when the manager starts; the method of that name does it
-        with labels and annotations. Returns the function.
+        `owns` are kinds whose objects the kind controls: a change of one adds the key of its
+        owner. `watches` are other kinds, with functions from their objects to keys.
+        `predicates` filter changes of the kind itself. `timeout` bounds each call, in seconds.
+        `resync` is the period in seconds after which every key is reconciled again.
+        `install_crd` applies the CRD of the class at the start; the method of that name does
+        it with labels and annotations. Returns the function.
 
-        Raises: InvalidArgument when something does not fit, or the name (the kind's) is taken.
+        Raises: InvalidArgument when an argument is invalid, or the name (by default the kind's) is
+        in use.
         """
-
-        known_as = name or name_of(kind)
+        name = name or controller_name(kind)
 
         def register(reconcile: F) -> F:
             spec = ControllerSpec(
-                name=known_as,
+                name=name,
                 kind=kind,
                 reconcile=reconcile,
                 owns=as_watches(owns),
@@ -198,7 +196,7 @@ class Manager:
         kind: Watchable,
         /,
         *,
-        of: type[Any] | None = None,
+        model: type[Any] | None = None,
         metadata_only: bool = False,
         namespace: Namespaces | None = None,
         selector: LabelSelection | None = None,
@@ -208,29 +206,36 @@ class Manager:
         transform: Transform[Any] | None = None,
         on_watch_error: WatchErrorHandler | None = None,
     ) -> None:
-        """Mirror a kind, for contexts to read, in another way than the default.
+        """Cache a kind with other options than the default, for contexts to read.
 
-        Before the controllers that use it. `selector`, `field_selector` and `namespace` make the
-        cache smaller, and so does `of`, a struct with only the fields you want, as which the
-        objects are then read. `on_watch_error` takes the place of the manager's. The rest is
-        as for `Client.informer`.
+        Call it before the controllers that use the kind. `selector`, `field_selector` and
+        `namespace` limit the cached objects; `model` is a struct with only the fields you
+        need, as which they are read. `on_watch_error` replaces the manager's. The other options
+        are those of `Client.informer`.
 
-        Raises: InvalidArgument when the kind is declared already, or a manager runs.
+        Raises: InvalidArgument when the kind is declared already, or the manager runs.
         """
-        self._must_be_new("declare a cache")
-        form = PartialObjectMetadata if metadata_only else of or kind
-        self._wanted.add(
-            Cached(
+        self._check_new("declare a cache")
+        options: InformerOptions[Any] = {
+            "selector": selector,
+            "field_selector": field_selector,
+            "index": index,
+            "store_as": store_as,
+            "transform": transform,
+        }
+        if on_watch_error is not None:
+            options["on_watch_error"] = on_watch_error
+        if metadata_only:
+            model = PartialObjectMetadata
+        elif model is None:
+            model = kind if isinstance(kind, type) else dict
+        self._caches.add(
+            CacheDeclaration(
                 kind=kind,
-                of=form if isinstance(form, type) else dict,
+                model=model,
                 metadata_only=metadata_only,
-                namespace=None if namespace is None else checked_namespaces(namespace),
-                selector=selector,
-                field_selector=field_selector,
-                index=index,
-                store_as=store_as,
-                transform=transform,
-                on_watch_error=on_watch_error,
+                namespace=None if namespace is None else check_namespaces(namespace),
+                options=options,
             )
         )
 
@@ -240,17 +245,17 @@ class Manager:
         labels: Mapping[str, str] | None = None,
         annotations: Mapping[str, str] | None = None,
     ) -> None:
-        """Have the server know a kind by its classes, one a version, before anything starts.
+        """Apply the CRD of a kind before anything starts; give one class for each version.
 
-        `labels` and `annotations` are the definition's own. A protected group (`*.k8s.io`,
+        `labels` and `annotations` are those of the CRD. A protected group (`*.k8s.io`,
         `*.kubernetes.io`) needs the annotation `api-approved.kubernetes.io`.
 
             manager.install_crd(Gate, annotations={"api-approved.kubernetes.io": "unapproved"})
 
-        Raises: InvalidArgument for classes that no definition can be made of, and for labels or
-        annotations that no object can have.
+        Raises: InvalidArgument for classes without a valid CRD, and for invalid labels or
+        annotations.
         """
-        self._must_be_new("install a CRD")
+        self._check_new("install a CRD")
         crd = crd_of(*classes)
         for key, value in (labels or {}).items():
             check_label_key(key)
@@ -260,68 +265,73 @@ class Manager:
             crd.metadata.labels = dict(labels)
         if annotations:
             crd.metadata.annotations = dict(annotations)
-        self._crds[named(classes[0]).group_kind] = crd
+        self._crds[_group_kind(classes[0])] = crd
 
-    def add(self, part: Runnable, *, leader_only: bool = False) -> None:
-        """Run something of yours beside the controllers; `run()` may come to an end by itself.
+    def add(self, runnable: Runnable, *, leader_only: bool = False) -> None:
+        """Run a runnable beside the controllers; its `run()` may end.
 
-        When it fails, so does the manager. `leader_only` waits for leadership.
+        When it fails, so does the manager. With `leader_only` it waits for leadership.
         """
-        self._must_be_new("add a part")
-        self._parts.append(Part(part, leader_only))
+        self._check_new("add a runnable")
+        self._runnables.append(RunnableEntry(runnable, leader_only))
 
     def add_health_check(self, name: str, check: Check) -> None:
-        """Ask `check` for /healthz: when it raises or says False, the process is restarted."""
+        """Add a check to /healthz: if it raises or returns False, the kubelet restarts the pod."""
         self._alive.add(name, check)
 
     def add_ready_check(self, name: str, check: Check) -> None:
-        """Ask `check` for /readyz: when it raises or says False, nothing is sent here."""
+        """Add a check to /readyz: if it raises or returns False, the pod gets no traffic."""
         self._ready.add(name, check)
 
-    # --- life
+    # --- lifecycle
 
     async def run(self) -> None:
-        """Run until it is told to stop, a part fails, or it is cancelled. Once.
+        """Run until `stop()` or a signal, until a runnable fails, or until cancelled. Once.
 
-        Raises: what a part failed with, LeadershipLost, RunnableEnded, ConfigError, and
+        Raises: the error of a runnable, LeadershipLost, RunnableEnded, ConfigError, and
         ShutdownTimeout when work has not ended 5 s after it was cancelled.
         Cancelled, it ends everything first, with the same bound.
         """
-        self._must_be_new("run")
-        self._phase = ManagerState.STARTING
+        self._check_new("run")
+        self._outer_state = ManagerState.STARTING
         try:
             async with contextlib.AsyncExitStack() as stack:
-                settled = stack.enter_context(self._arranged())
-                made = self._made = await assembled(self._plan(), stack)
-                life = self._life = Life(
-                    made,
-                    self._parts,
+                after_start = stack.enter_context(self._configure_process())
+                self._assembly = await assemble(self._plan(), stack)
+                self._lifecycle = Lifecycle(
+                    self._assembly,
+                    self._runnables,
                     stopping=self._stopping,
                     grace=self._grace,
                     clock=self._clock,
                 )
-                await life.run(lambda: self._note_begun(settled))
+
+                def on_started() -> None:
+                    after_start()
+                    self._started.set()
+
+                await self._lifecycle.run(on_started)
         finally:
-            self._phase, self._life = ManagerState.ENDED, None
-            self._begun.set()  # or not, but nobody waits any longer
+            self._outer_state, self._lifecycle = ManagerState.ENDED, None
+            self._started.set()  # wakes wait_ready(), which checks the state
 
     def stop(self) -> None:
-        """End in order: begin nothing more, finish what is in work. From the loop's thread."""
+        """Stop: start no more reconciles, finish the running ones. On the event loop's thread."""
         self._stopping.set()
 
     async def wait_ready(self, *, timeout: float | None = None) -> None:
-        """Wait until every controller is at work, which may need leadership. Safe to cancel.
+        """Wait until all controllers have started, which may need leadership. Safe to cancel.
 
-        Raises: TimeoutError when `timeout` seconds have passed first, RunnableEnded when it ended.
+        Raises: TimeoutError after `timeout` seconds, RunnableEnded when the manager has ended.
         """
         async with self._clock.timeout(timeout):
-            await self._begun.wait()
-        if self._phase is ManagerState.ENDED:
-            raise RunnableEnded(f"wait for {self!r}: it is over (what `run()` raised says why)")
+            await self._started.wait()
+        if self._outer_state is ManagerState.ENDED:
+            raise RunnableEnded(f"wait for {self!r}: it has ended (see what `run()` raised)")
 
     @property
     def client(self) -> Client:
-        """The client that everything here uses. Raises: InvalidArgument before it runs."""
+        """The client of the manager. Raises: InvalidArgument before `run()`."""
         return self._running().client
 
     @overload
@@ -331,68 +341,67 @@ class Manager:
         self, kind: GroupVersionKind | GroupVersionResource, /
     ) -> Lister[dict[str, Any]]: ...
     def lister(self, kind: Any, /) -> Lister[Any]:
-        """Reads the cache of a kind, for functions that map objects to keys.
+        """The lister of a kind, for functions from objects to keys.
 
-        Raises: NotCached, InvalidArgument before it runs.
+        Raises: NotCached; InvalidArgument before `run()`.
         """
         found: Lister[Any] = self._running().caches.lister(kind)
         return found
 
     def enqueue(self, controller: str, key: ObjectKey, *, after: float | None = None) -> None:
-        """Have a controller reconcile a key, for reasons that no watch sees; from any thread.
+        """Add a key to a controller, for causes that no watch reports; from any thread.
 
-        Raises: InvalidArgument when there is no such controller, it does not run, or it is no key.
+        Raises: InvalidArgument when there is no such controller, for a wrong key, and before
+        `run()`.
         """
         if not isinstance(key, ObjectKey):
-            raise InvalidArgument(
-                f"enqueue {key!r}: it is no key (write ObjectKey(namespace, name))"
-            )
+            raise InvalidArgument(f"enqueue {key!r}: not a key (write ObjectKey(namespace, name))")
         for each in self._running().controllers:
             if each.spec.name == controller:
                 each.enqueue(key, after=after)
                 return
-        raise InvalidArgument(f"enqueue {key}: there is no controller {controller!r}")
+        raise InvalidArgument(
+            f"enqueue {key}: no controller {controller!r}; available: {', '.join(self._specs)}"
+        )
 
     @property
     def is_leader(self) -> bool:
-        """Whether the controllers may work: always, without an election."""
-        elector = self._made.elector if self._made is not None else None
+        """Whether this process leads; always True without an election."""
+        elector = self._assembly.elector if self._assembly is not None else None
         return self._election is None or (elector is not None and elector.is_leader)
 
     @property
     def informers(self) -> tuple[SharedInformer[Any], ...]:
-        """The mirrors that it runs, one a cache and namespace. Raises: InvalidArgument before."""
+        """Its informers, one per cache and namespace. Raises: InvalidArgument before `run()`."""
         return tuple(self._running().caches)
 
     def watch_events(self) -> EventWatcher[Event]:
-        """Every event that is recorded from now on. Raises: InvalidArgument before it runs."""
+        """All events that are recorded from now on. Raises: InvalidArgument before `run()`."""
         return self._running().broadcaster.watch()
 
     def report(self) -> CacheReport:
-        """What all caches hold. Raises: InvalidArgument before it runs."""
+        """What all caches hold. Raises: InvalidArgument before `run()`."""
         return self._running().caches.report()
 
     def stats(self) -> ManagerStats:
-        if self._made is None:
+        if self._assembly is None:
             return ManagerStats(state=self._state, is_leader=self.is_leader)
-        return self._made.stats(self._state, is_leader=self.is_leader)
+        return self._assembly.stats(self._state, is_leader=self.is_leader)
 
-    # --- the steps
+    # --- steps
 
-    def _arranged(self) -> contextlib.AbstractContextManager[Callable[[], None]]:
+    def _configure_process(self) -> contextlib.AbstractContextManager[Callable[[], None]]:
         task = asyncio.current_task()
         assert task is not None, "run() is awaited by a task"
-        signals, tune_gc, logs = self._arranges
+        signals, tune_gc, logs = self._process_settings
 
         def end_at_once() -> None:
-            if self._life is None or not self._life.end_at_once():
+            if self._lifecycle is None or not self._lifecycle.end_at_once():
                 task.cancel()
 
-        return arranged(self.stop, end_at_once, signals=signals, tune_gc=tune_gc, logs=logs)
-
-    def _note_begun(self, settled: Callable[[], None]) -> None:
-        settled()
-        self._begun.set()
+        return configure_process(
+            self.stop, end_at_once, signals=signals, tune_gc=tune_gc, logs=logs
+        )
 
     def _plan(self) -> Plan:
         return Plan(
@@ -403,7 +412,7 @@ class Manager:
             metrics=self._metrics,
             metrics_at=self._metrics_at,
             health_at=self._health_at,
-            caches=tuple(self._wanted),
+            caches=tuple(self._caches),
             on_watch_error=self._on_watch_error,
             controllers=tuple(self._specs.values()),
             crds=tuple(self._crds.values()),
@@ -413,34 +422,32 @@ class Manager:
         )
 
     def _install_once(self, cls: type[Resource]) -> None:
-        """Install what no call of `install_crd` has declared, with metadata of its own."""
-        if named(cls).group_kind not in self._crds:
+        """Install a CRD, unless a call of `install_crd` has declared it with metadata."""
+        if _group_kind(cls) not in self._crds:
             self.install_crd(cls)
 
     def _register(self, spec: ControllerSpec) -> None:
-        self._must_be_new("add a controller")
+        self._check_new("add a controller")
         if spec.name in self._specs:
             raise InvalidArgument(
-                f"controller {spec.name!r}: there is one of that name already (give another: name=)"
+                f"controller {spec.name!r}: the name is in use (give another: name=)"
             )
         for kind in spec.kinds:
-            self._wanted.want(kind, resync=spec.resync)
+            self._caches.ensure(kind, resync=spec.resync)
         self._specs[spec.name] = spec
 
     @property
     def _state(self) -> ManagerState:
-        return self._phase if self._life is None else self._life.state
+        return self._outer_state if self._lifecycle is None else self._lifecycle.state
 
-    def _must_be_new(self, what: str) -> None:
+    def _check_new(self, what: str) -> None:
         if self._state is not ManagerState.NEW:
             raise InvalidArgument(f"{what}: the manager is {self._state} (do it before run())")
 
     def _running(self) -> Assembly:
-        if self._made is None:
-            raise InvalidArgument(
-                "the manager does not run yet (ask from inside, or after a start)"
-            )
-        return self._made
+        if self._assembly is None:
+            raise InvalidArgument("the manager does not run yet (await run() first)")
+        return self._assembly
 
     def __repr__(self) -> str:
         return f"Manager({', '.join(self._specs)}: {self._state})"
@@ -450,5 +457,11 @@ def _class_of(kind: Watchable) -> type[Resource]:
     if isinstance(kind, type):
         return kind
     raise InvalidArgument(
-        f"install the CRD of {kind}: only a class says what its objects look like"
+        f"install the CRD of {kind}: only a class has the schema (give the class)"
     )
+
+
+def _group_kind(cls: type[Resource]) -> GroupKind:
+    name = check_kind(cls)
+    assert isinstance(name, GroupVersionKind), "a class has a kind"
+    return name.group_kind

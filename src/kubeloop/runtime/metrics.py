@@ -1,7 +1,7 @@
-"""What can be counted of controllers, under the names that controller-runtime's users scrape.
+"""Metrics of controllers, under the names of controller-runtime.
 
-Promises: nothing is counted, and nothing imported, unless metrics are asked for.
-Elsewhere: queues, caches, requests and elections count themselves, each in its room.
+Guarantees: nothing is reported, and nothing imported, unless a manager has metrics.
+See also: the modules `metrics` of queues, caches, requests and elections.
 """
 
 from __future__ import annotations
@@ -9,13 +9,16 @@ from __future__ import annotations
 import importlib
 import math
 from collections.abc import Callable
-from typing import Any, Literal, Protocol, TypeAlias, final, get_args
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, final, get_args
 
 from kubeloop.cache import PrometheusCacheMetrics
 from kubeloop.election import PrometheusElectionMetrics
 from kubeloop.errors import ConfigError
 from kubeloop.rest import PrometheusMetrics
 from kubeloop.workqueue import PrometheusQueueMetrics
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
 
 __all__ = [
     "DURATIONS",
@@ -41,24 +44,28 @@ RECONCILE_METRIC_NAMES = (
 )
 
 DURATIONS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, math.inf)
-"""Seconds by which tries are counted: each counts those that took longer than the one before."""
+"""Upper bounds in seconds of the buckets in which reconciles are counted."""
 
 
 class ReconcileMetrics(Protocol):
-    """Where controllers report."""
+    """Receives the metrics of controllers."""
 
-    def workers(self, controller: str, count: int) -> None:
-        """A controller begins, with so many workers."""
-        ...
-
-    def active(self, controller: str, count: int) -> None: ...
-    def waiting_for_cache(
-        self, controller: str, *, keys: Callable[[], int], oldest: Callable[[], float]
+    def start(
+        self,
+        controller: str,
+        *,
+        workers: int,
+        parked: Callable[[], int],
+        longest_parked: Callable[[], float],
     ) -> None:
-        """A controller begins: how many keys wait for a cache, and for how long the oldest has."""
+        """A controller has started; the functions return its parked keys and their longest wait."""
         ...
 
-    def reconciled(
+    def set_active(self, controller: str, workers: int) -> None:
+        """How many workers reconcile a key now."""
+        ...
+
+    def observe_reconcile(
         self,
         controller: str,
         result: ReconcileResult,
@@ -74,46 +81,52 @@ class PrometheusReconcileMetrics:
     """Reports to prometheus-client, which the extra `metrics` installs.
 
     Raises:
-        ConfigError: it is not installed.
+        ConfigError: prometheus-client is not installed.
     """
 
-    def __init__(self, registry: Any = None) -> None:
+    def __init__(self, registry: CollectorRegistry | None = None) -> None:
         prometheus = prometheus_client()
-        where = {"registry": registry or prometheus.REGISTRY}
-        total, errors, terminal, timeouts, seconds, most, active, *behind = RECONCILE_METRIC_NAMES
+        options = {"registry": registry or prometheus.REGISTRY}
         gauge, counter = prometheus.Gauge, prometheus.Counter
+        names = iter(RECONCILE_METRIC_NAMES)
         label = ["controller"]
-        self._total = counter(total, "Reconciles", [*label, "result"], **where)
-        self._errors = counter(errors, "Reconciles that failed", label, **where)
-        self._terminal = counter(terminal, "Failures that no try can mend", label, **where)
-        self._timeouts = counter(timeouts, "Reconciles that took too long", label, **where)
+        self._total = counter(next(names), "Reconciles", [*label, "result"], **options)
+        self._errors = counter(next(names), "Reconciles that failed", label, **options)
+        self._terminal = counter(next(names), "Failures that are not retried", label, **options)
+        self._timeouts = counter(next(names), "Reconciles that timed out", label, **options)
         self._seconds = prometheus.Histogram(
-            seconds, "Time of a reconcile", label, buckets=DURATIONS, **where
+            next(names), "Seconds of a reconcile", label, buckets=DURATIONS, **options
         )
-        self._most = gauge(most, "Workers", label, **where)
-        self._active = gauge(active, "Workers that have a key", label, **where)
-        keys, longest = behind
-        self._keys = gauge(keys, "Keys that wait for a cache to see their writes", label, **where)
-        self._longest = gauge(longest, "Time for which the oldest of them has", label, **where)
+        self._max = gauge(next(names), "Workers", label, **options)
+        self._active = gauge(next(names), "Workers that reconcile a key", label, **options)
+        self._parked = gauge(
+            next(names), "Keys that wait for a cache to see their writes", label, **options
+        )
+        self._longest = gauge(
+            next(names), "Seconds that the oldest of them waits", label, **options
+        )
 
-    def workers(self, controller: str, count: int) -> None:
-        self._most.labels(controller).set(count)
-        # Zeros from the start: what first appears as one has, to a rate, not grown.
+    def start(
+        self,
+        controller: str,
+        *,
+        workers: int,
+        parked: Callable[[], int],
+        longest_parked: Callable[[], float],
+    ) -> None:
+        self._max.labels(controller).set(workers)
+        self._parked.labels(controller).set_function(parked)
+        self._longest.labels(controller).set_function(longest_parked)
+        # Export every series as zero: rate() misses a counter that first appears as one.
         for result in get_args(ReconcileResult):
             self._total.labels(controller, result)
         for each in (self._errors, self._terminal, self._timeouts, self._seconds, self._active):
             each.labels(controller)
 
-    def active(self, controller: str, count: int) -> None:
-        self._active.labels(controller).set(count)
+    def set_active(self, controller: str, workers: int) -> None:
+        self._active.labels(controller).set(workers)
 
-    def waiting_for_cache(
-        self, controller: str, *, keys: Callable[[], int], oldest: Callable[[], float]
-    ) -> None:
-        self._keys.labels(controller).set_function(keys)
-        self._longest.labels(controller).set_function(oldest)
-
-    def reconciled(
+    def observe_reconcile(
         self,
         controller: str,
         result: ReconcileResult,
@@ -131,13 +144,13 @@ class PrometheusReconcileMetrics:
 
 @final
 class AllMetrics:
-    """Everything that a manager counts, in one registry of its own or a given one.
+    """All metrics of a manager, in a new registry or in the given one.
 
     Raises:
         ConfigError: prometheus-client is not installed, or the registry is another manager's.
     """
 
-    def __init__(self, registry: Any = None) -> None:
+    def __init__(self, registry: CollectorRegistry | None = None) -> None:
         self._prometheus = prometheus_client()
         self.registry = registry or self._prometheus.CollectorRegistry()
         try:
@@ -148,14 +161,14 @@ class AllMetrics:
             self.reconciles = PrometheusReconcileMetrics(self.registry)
             self._prometheus.ProcessCollector(registry=self.registry)
             self._prometheus.GCCollector(registry=self.registry)
-        except ValueError as error:  # it has metrics of these names
+        except ValueError as error:  # the registry has metrics of these names
             raise ConfigError(
                 f"metrics of a manager: {error} (a registry is for one manager; leave"
-                " metrics_registry out, or give each its own)"
+                " metrics_registry out, or give each manager another)"
             ) from error
 
     def text(self) -> tuple[bytes, str]:
-        """The page that is scraped, and its content type."""
+        """The page for Prometheus, and its content type."""
         return self._prometheus.generate_latest(self.registry), _CONTENT_TYPE
 
 

@@ -1,11 +1,12 @@
-"""Which changes are worth a reconcile.
+"""Predicates: which changes add a key.
 
-Promises: a predicate looks only at updates, unless it says otherwise: adds and deletes pass,
-so both halves of a re-creation do. Nothing is decoded that need not be.
+Guarantees: unless its docstring says otherwise, a predicate only filters updates: adds and
+deletes pass, and so do both changes of a re-created object. Only `annotations_changed` decodes
+objects.
 
     @manager.controller(Website, predicates=[any_of(generation_changed, labels_changed)])
 
-Elsewhere: what a change is (`kubeloop.cache`).
+See also: `kubeloop.cache` (what a change is).
 """
 
 from __future__ import annotations
@@ -29,68 +30,68 @@ __all__ = [
 ]
 
 Predicate: TypeAlias = Callable[[Change[Any]], bool]
-"""Says whether a change passes."""
+"""Returns whether a change passes (controller-runtime: `predicate.Predicate`)."""
 
 
 def generation_changed(change: Change[Any]) -> bool:
-    """The spec is another: writes of the status alone do not pass.
+    """The spec has changed; writes of the status alone do not pass.
 
-    Kinds that have no generation (ConfigMap, Secret) always pass.
+    Kinds without a generation (ConfigMap, Secret) always pass.
     """
     old, new = change.old_entry, change.new_entry
-    if _is_no_update(change) or old is None or new is None:
+    if _is_not_update(change) or old is None or new is None:
         return True
     return old.generation != new.generation or not new.generation
 
 
 def labels_changed(change: Change[Any]) -> bool:
-    """The labels are others."""
+    """The labels have changed."""
     old, new = change.old_entry, change.new_entry
-    if _is_no_update(change) or old is None or new is None:
+    if _is_not_update(change) or old is None or new is None:
         return True
     return old.label_map != new.label_map
 
 
 def annotations_changed(change: Change[Any]) -> bool:
-    """The annotations are others; both objects are decoded for it."""
-    return _is_no_update(change) or _annotations(change.old) != _annotations(change.new)
+    """The annotations have changed; decodes both objects."""
+    return _is_not_update(change) or _annotations(change.old) != _annotations(change.new)
 
 
 def version_changed(change: Change[Any]) -> bool:
-    """Anything is other: what is only told again (a resync) does not pass."""
+    """Anything has changed; resyncs do not pass."""
     return not change.is_resync
 
 
 def matching(selector: SelectorLike) -> Predicate:
-    """The labels match, before the change or after it; adds and deletes are asked as well.
+    """The labels match, before or after the change; also filters adds and deletes.
 
     Raises: InvalidArgument when the selector does not parse.
     """
-    chosen = as_selector(selector)
+    parsed = as_selector(selector)
 
     def matches(change: Change[Any]) -> bool:
         states = (change.previous_entry, change.old_entry, change.new_entry)
-        return any(state is not None and chosen.matches(state.label_map) for state in states)
+        return any(state is not None and parsed.matches(state.label_map) for state in states)
 
     return matches
 
 
 def any_of(*predicates: Predicate) -> Predicate:
-    """One of them lets it pass."""
+    """Passes if a change passes one of them (controller-runtime: `Or`)."""
     return lambda change: any(passes(change) for passes in predicates)
 
 
 def all_of(*predicates: Predicate) -> Predicate:
-    """All of them let it pass."""
+    """Passes if a change passes all of them (controller-runtime: `And`)."""
     return lambda change: all(passes(change) for passes in predicates)
 
 
 def none_of(*predicates: Predicate) -> Predicate:
-    """None of them lets it pass."""
+    """Passes if a change passes none of them (controller-runtime: `Not`)."""
     return lambda change: not any(passes(change) for passes in predicates)
 
 
-def _is_no_update(change: Change[Any]) -> bool:
+def _is_not_update(change: Change[Any]) -> bool:
     return change.type is not ChangeType.UPDATED
 
 

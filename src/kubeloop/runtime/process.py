@@ -1,10 +1,8 @@
-"""What a long-running process wants of Python: signals, a quiet collector, a log that waits
-for nobody.
+"""Settings of a long-running process: signals, garbage collection, logs that do not block.
 
-Promises: all of it is taken back when the block ends, or the last of several that overlap;
-where a program has made its own arrangements (handlers of the root logger, a loop in another
-thread), they stay.
-Elsewhere: when these blocks begin and end (`manager`).
+Guarantees: every setting is undone when the block ends, or the last of several that overlap;
+settings of the program (handlers of the root logger, a loop in another thread) stay.
+See also: `manager` (when these blocks begin and end).
 """
 
 from __future__ import annotations
@@ -18,51 +16,60 @@ import queue
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any, Final, final
+from types import FrameType
+from typing import Final, TypeAlias, final
 
 from kubeloop.kit import abort_run
 from kubeloop.wire import get_logger
 
-__all__ = ["LOG_FORMAT", "arranged", "log_in_background", "on_signals", "tune_garbage_collector"]
+__all__ = [
+    "LOG_FORMAT",
+    "configure_process",
+    "handle_signals",
+    "log_in_background",
+    "tune_garbage_collector",
+]
 
 log = get_logger(__name__)
 
+_Handler: TypeAlias = Callable[[int, FrameType | None], object] | int | None  # of a signal
+
 LOG_FORMAT: Final = "%(asctime)s %(levelname)s %(name)s: %(message)s"
-# Caches hold bytes and plain values, which the collector need not walk; garbage in cycles is
-# rare, and a seventh of a second for a full round over a large heap is not.
+# Caches hold bytes and plain values, which are not in cycles. With the default thresholds a full
+# collection of a large heap takes 140 ms, and happens often.
 _THRESHOLDS: Final = (20_000, 20, 50)
 
 
 @final
-class _Shared:
-    """An arrangement that lasts from the first of several overlapping blocks to the last."""
+class _SharedSetting:
+    """A setting that lasts from the first of several overlapping blocks to the last."""
 
     def __init__(self) -> None:
         self._blocks = 0
-        self._made = contextlib.ExitStack()
+        self._stack = contextlib.ExitStack()
 
     @contextlib.contextmanager
-    def block(self, arrangement: contextlib.AbstractContextManager[None]) -> Iterator[None]:
-        """One block; `arrangement` is what the first one begins, and not used by others."""
+    def block(self, setting: contextlib.AbstractContextManager[None]) -> Iterator[None]:
+        """One block; only the first one enters `setting`."""
         if not self._blocks:
-            self._made.enter_context(arrangement)
+            self._stack.enter_context(setting)
         self._blocks += 1
         try:
             yield
         finally:
             self._blocks -= 1
             if not self._blocks:
-                self._made.close()
+                self._stack.close()
 
 
-_signals = _Shared()
-_calm = _Shared()
-_log = _Shared()
-_to_be_told: list[Callable[[signal.Signals], None]] = []  # of a signal
+_signals = _SharedSetting()
+_gc = _SharedSetting()
+_log = _SharedSetting()
+_signal_handlers: list[Callable[[signal.Signals], None]] = []
 
 
 @contextlib.contextmanager
-def arranged(
+def configure_process(
     stop: Callable[[], None],
     at_once: Callable[[], object],
     *,
@@ -70,84 +77,87 @@ def arranged(
     tune_gc: bool,
     logs: bool,
 ) -> Iterator[Callable[[], None]]:
-    """All that is asked for; the block is given what to call when everything is loaded."""
+    """Apply the settings that are on; the block is given what to call after the start."""
     with contextlib.ExitStack() as stack:
         if logs:
             stack.enter_context(log_in_background())
         if signals:
-            stack.enter_context(on_signals(stop, at_once))
+            stack.enter_context(handle_signals(stop, at_once))
         yield stack.enter_context(tune_garbage_collector()) if tune_gc else lambda: None
 
 
 @contextlib.contextmanager
-def on_signals(stop: Callable[[], None], at_once: Callable[[], object]) -> Iterator[None]:
+def handle_signals(stop: Callable[[], None], at_once: Callable[[], object]) -> Iterator[None]:
     """Call `stop` at the first SIGTERM or SIGINT, and `at_once` at those that follow.
 
     After the second, `kubeloop.run` does not wait for other tasks and for threads either.
-    Does nothing outside the main thread, which alone is told of signals. A loop has one
-    handler for a signal: blocks that overlap share it, and all are told.
+    Does nothing outside the main thread, the only one that receives signals. A loop has one
+    handler for a signal: blocks that overlap share it, and all are called.
     """
-    has_come = False
+    is_repeated = False
 
-    def come(which: signal.Signals) -> None:
-        nonlocal has_come
-        log.info("%s: %s", which.name, "ending at once" if has_come else "ending what is in work")
-        if has_come:
+    def handle(which: signal.Signals) -> None:
+        nonlocal is_repeated
+        what = "stopping at once" if is_repeated else "stopping after running work"
+        log.info("received %s: %s", which.name, what)
+        if is_repeated:
             abort_run(which)
             at_once()
         else:
             stop()
-        has_come = True
+        is_repeated = True
 
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    with _signals.block(_listen_for_signals()):
-        _to_be_told.append(come)
+    with _signals.block(_install_signal_handler()):
+        _signal_handlers.append(handle)
         try:
             yield
         finally:
-            _to_be_told.remove(come)
+            _signal_handlers.remove(handle)
 
 
 @contextlib.contextmanager
-def _listen_for_signals() -> Iterator[None]:
+def _install_signal_handler() -> Iterator[None]:
     loop = asyncio.get_running_loop()
     with contextlib.ExitStack() as stack:
         for which in (signal.SIGTERM, signal.SIGINT):
             with contextlib.suppress(NotImplementedError, ValueError, RuntimeError):  # Windows
-                # A handler that the program gave to the loop cannot be had back from it.
+                # asyncio does not return a handler that the program gave to the loop.
                 is_loops = loop.remove_signal_handler(which)
                 before = None if is_loops else signal.getsignal(which)
-                loop.add_signal_handler(which, _tell_all, which)
-                stack.callback(_give_back, loop, which, before)
+                loop.add_signal_handler(which, _call_signal_handlers, which)
+                stack.callback(_restore_handler, loop, which, before)
         yield
 
 
-def _give_back(loop: asyncio.AbstractEventLoop, which: signal.Signals, before: Any) -> None:
+def _restore_handler(
+    loop: asyncio.AbstractEventLoop, which: signal.Signals, before: _Handler
+) -> None:
     loop.remove_signal_handler(which)
     if before is not None:
         signal.signal(which, before)
 
 
-def _tell_all(which: signal.Signals) -> None:
-    for come in tuple(_to_be_told):
-        come(which)
+def _call_signal_handlers(which: signal.Signals) -> None:
+    for handle in tuple(_signal_handlers):
+        handle(which)
 
 
 @contextlib.contextmanager
 def tune_garbage_collector() -> Iterator[Callable[[], None]]:
-    """Have the garbage collector come by less often.
+    """Run the garbage collector less often.
 
-    The block is given a function to call once everything lasting is loaded: it is not walked
-    over again after that.
+    The block is given a function to call after the start: objects that exist then are not
+    scanned again.
     """
-    with _calm.block(_calm_down()):
+    with _gc.block(_raise_gc_thresholds()):
         yield gc.freeze
 
 
 @contextlib.contextmanager
-def _calm_down() -> Iterator[None]:
+def _raise_gc_thresholds() -> Iterator[None]:
     before = gc.get_threshold()
     gc.set_threshold(*_THRESHOLDS)
     try:
@@ -159,32 +169,32 @@ def _calm_down() -> Iterator[None]:
 
 @contextlib.contextmanager
 def log_in_background(level: int = logging.INFO) -> Iterator[None]:
-    """Log to the error output from a thread, so that a slow reader never holds the loop.
+    """Log to stderr from a thread, so that a slow reader never blocks the event loop.
 
-    Does nothing where the root logger has a handler already.
+    Does nothing if the root logger has a handler already.
     """
-    with _log.block(_log_from_a_thread(level)):
+    with _log.block(_install_log_thread(level)):
         yield
 
 
 @contextlib.contextmanager
-def _log_from_a_thread(level: int) -> Iterator[None]:
+def _install_log_thread(level: int) -> Iterator[None]:
     root = logging.getLogger()
     if root.handlers:
         yield
         return
     output = logging.StreamHandler()
     output.setFormatter(logging.Formatter(LOG_FORMAT))
-    waiting: queue.SimpleQueue[logging.LogRecord] = queue.SimpleQueue()
-    entrance = logging.handlers.QueueHandler(waiting)
-    listener = logging.handlers.QueueListener(waiting, output)
+    records: queue.SimpleQueue[logging.LogRecord] = queue.SimpleQueue()
+    handler = logging.handlers.QueueHandler(records)
+    listener = logging.handlers.QueueListener(records, output)
     before = root.level
-    root.addHandler(entrance)
+    root.addHandler(handler)
     root.setLevel(level)
     listener.start()
     try:
         yield
     finally:
-        root.removeHandler(entrance)
+        root.removeHandler(handler)
         root.setLevel(before)
         listener.stop()

@@ -1,7 +1,7 @@
-"""What tells an API server to ask webhooks: configurations for it, and a definition's part.
+"""The objects that make an API server call webhooks: configurations, and a part of CRDs.
 
-Promises: plain values in, objects out; each webhook has a name of its own.
-Elsewhere: answering (`webhook_server`).
+Guarantees: plain values in, objects out; each webhook has a unique name.
+See also: `webhook_server` (serves the webhooks).
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from kubeloop.wire.meta.v1 import ObjectMeta
 
 from .admission import Operation
 
-__all__ = ["Rule", "Way", "configurations", "conversion", "default_path"]
+__all__ = ["WebhookRule", "WebhookTarget", "configurations", "conversion", "default_path"]
 
 
-class Rule(msgspec.Struct, frozen=True):
-    """At which path what is asked."""
+class WebhookRule(msgspec.Struct, frozen=True):
+    """Which requests the webhook at a path reviews."""
 
     path: str
     info: ResourceInfo
     operations: tuple[Operation, ...]
-    changes: bool  # a mutating webhook
+    is_mutating: bool
 
 
-class Way(msgspec.Struct, frozen=True):
+class WebhookTarget(msgspec.Struct, frozen=True):
     """How the API server reaches the webhooks. Raises: InvalidArgument."""
 
     url: str = ""  # https://host:port
@@ -49,59 +49,66 @@ class Way(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if bool(self.url) == (self.service is not None):
-            raise InvalidArgument("reach webhooks: give a url or a service, one of them")
+            raise InvalidArgument("webhook target: give either a url or a service")
 
-    def to(self, path: str) -> WebhookClientConfig:
-        """The way to one path."""
+    def client_config(self, path: str) -> WebhookClientConfig:
+        """How the server reaches one path."""
         if self.service is None:
             return WebhookClientConfig(url=f"{self.url.rstrip('/')}{path}", ca_bundle=self.ca)
-        there = ServiceReference.from_dict({**self.service.to_dict(), "path": path})
-        return WebhookClientConfig(service=there, ca_bundle=self.ca)
+        service = ServiceReference.from_dict({**self.service.to_dict(), "path": path})
+        return WebhookClientConfig(service=service, ca_bundle=self.ca)
 
 
 def configurations(
-    name: str, rules: Iterable[Rule], way: Way
+    name: str, rules: Iterable[WebhookRule], target: WebhookTarget
 ) -> list[MutatingWebhookConfiguration | ValidatingWebhookConfiguration]:
-    """One configuration of each kind that is needed, both called `name`."""
+    """The configurations of both kinds that the rules need, both named `name`."""
     metadata = ObjectMeta(name=name)
-    every = tuple(rules)
-    mutating = [MutatingWebhook(**_said(rule, way)) for rule in every if rule.changes]
-    validating = [ValidatingWebhook(**_said(rule, way)) for rule in every if not rule.changes]
-    found: list[MutatingWebhookConfiguration | ValidatingWebhookConfiguration] = []
+    rules = tuple(rules)
+    mutating = [
+        MutatingWebhook(**_webhook_fields(rule, target)) for rule in rules if rule.is_mutating
+    ]
+    validating = [
+        ValidatingWebhook(**_webhook_fields(rule, target)) for rule in rules if not rule.is_mutating
+    ]
+    created: list[MutatingWebhookConfiguration | ValidatingWebhookConfiguration] = []
     if mutating:
-        found.append(MutatingWebhookConfiguration(metadata=metadata, webhooks=mutating))
+        created.append(MutatingWebhookConfiguration(metadata=metadata, webhooks=mutating))
     if validating:
-        found.append(ValidatingWebhookConfiguration(metadata=metadata, webhooks=validating))
-    return found
+        created.append(ValidatingWebhookConfiguration(metadata=metadata, webhooks=validating))
+    return created
 
 
-def conversion(path: str, way: Way) -> CustomResourceConversion:
-    """The part of a definition that has versions converted."""
-    webhook = {"clientConfig": way.to(path).to_dict(), "conversionReviewVersions": ["v1"]}
+def conversion(path: str, target: WebhookTarget) -> CustomResourceConversion:
+    """The part of a CRD that makes the server convert versions by a webhook."""
+    webhook = {
+        "clientConfig": target.client_config(path).to_dict(),
+        "conversionReviewVersions": ["v1"],
+    }
     return CustomResourceConversion.from_dict({"strategy": "Webhook", "webhook": webhook})
 
 
 def default_path(verb: str, cls: type[Resource]) -> str:
-    """`/validate-example-com-v1-website`, as kubebuilder's manifests have it."""
+    """`/validate-example-com-v1-website`, as in the manifests of kubebuilder."""
     info = resource_of(cls)
     group = info.group.replace(".", "-")
     return f"/{verb}-{group}-{info.version}-{info.kind.lower()}"
 
 
-def _said(rule: Rule, way: Way) -> dict[str, Any]:
+def _webhook_fields(rule: WebhookRule, target: WebhookTarget) -> dict[str, Any]:
     info = rule.info
-    concerned = RuleWithOperations(
+    reviewed = RuleWithOperations(
         api_groups=[info.group],
         api_versions=[info.version],
         operations=list(rule.operations),
         resources=[info.plural],
     )
-    # Paths differ, so names do; dots make three parts of it, which the server wants.
+    # Unique, because paths are. The server requires a name of three parts.
     label = re.sub(r"[^a-z0-9]+", "-", rule.path.lower()).strip("-")
     return {
         "name": f"{label}.{info.plural}.{info.group or 'core'}",
-        "client_config": way.to(rule.path),
-        "rules": [concerned],
+        "client_config": target.client_config(rule.path),
+        "rules": [reviewed],
         "admission_review_versions": ["v1"],
         "side_effects": "None",
         "failure_policy": "Fail",

@@ -1,11 +1,11 @@
-"""Answers admission and conversion reviews with functions of typed objects.
+"""A server of admission and conversion webhooks, with functions of typed objects.
 
-Promises: a function that fails or hangs is a no that says so, and a line in the log with the
-object's key; what is no review is refused. The certificate follows its files. It needs no
-manager, and no client. `run()` ends after every review that it has begun, also after those whose
-caller has hung up.
-Elsewhere: what reviews say (`admission`, `conversion`), certificates (`certificates`), what
-tells the API server to ask (`webhook_configurations`).
+Guarantees: a function that fails or hangs denies the request with a reason, and is logged with
+the object's key; an invalid review is rejected. The certificate is reloaded from its files. It
+needs neither a manager nor a client. `run()` ends after all reviews that have begun, also those
+whose caller has closed the connection.
+See also: `admission` and `conversion` (reviews), `certificates`, `webhook_configurations` (the
+objects that make the API server call the webhooks).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Any, Final, TypeAlias, TypeVar, final
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar, final
 
 import msgspec
 
@@ -30,11 +30,11 @@ from kubeloop.wire.apiextensions.v1 import CustomResourceConversion
 
 from .admission import (
     AdmissionRequest,
-    Asked,
     Denied,
     Operation,
-    allowed,
-    denied,
+    ReviewRequest,
+    allow_response,
+    deny_response,
     key_of,
     objects_of,
     patch_between,
@@ -42,9 +42,18 @@ from .admission import (
 )
 from .certificates import ServingCertificate
 from .conversion import Conversions
-from .endpoints import Page, address_of, serving
-from .outcomes import words
-from .webhook_configurations import Rule, Way, configurations, conversion, default_path
+from .endpoints import Page, parse_address, serving
+from .results import error_text
+from .webhook_configurations import (
+    WebhookRule,
+    WebhookTarget,
+    configurations,
+    conversion,
+    default_path,
+)
+
+if TYPE_CHECKING:
+    from aiohttp import web
 
 __all__ = ["CONVERT_PATH", "REVIEW_TIMEOUT", "WebhookServer", "WebhookStats"]
 
@@ -53,19 +62,20 @@ S = TypeVar("S", bound=Resource)
 log = get_logger(__name__)
 
 REVIEW_TIMEOUT: Final = 10.0
-"""Seconds that one function may take; what the API server waits for by default."""
+"""Bound in seconds on one function; the default timeout of the API server."""
 CONVERT_PATH: Final = "/convert"
-LOOK_EVERY: Final = 10.0
-"""Seconds between two looks at the certificate's files."""
-_LARGEST: Final = 16 << 20  # a review holds an object twice
+RELOAD_INTERVAL: Final = 10.0
+"""Seconds between two checks of the certificate's files."""
+_MAX_SIZE: Final = 16 << 20  # a review holds an object twice
 
 Validate: TypeAlias = Callable[[R, AdmissionRequest[R]], Awaitable[None] | None]
 Mutate: TypeAlias = Callable[[R, AdmissionRequest[R]], Awaitable[R | None] | R | None]
-Review: TypeAlias = Callable[[Asked, list[str]], Awaitable[bytes]]  # and warnings, to be added to
+# Gets the list to which warnings are appended, and returns the response.
+ReviewFunction: TypeAlias = Callable[[ReviewRequest, list[str]], Awaitable[bytes]]
 
 
 class WebhookStats(msgspec.Struct, frozen=True):
-    """What was answered so far."""
+    """A snapshot of the reviews so far."""
 
     address: str
     allowed: int
@@ -74,16 +84,16 @@ class WebhookStats(msgspec.Struct, frozen=True):
     converted: int
 
 
-class _Hook(msgspec.Struct, frozen=True):
-    """One path, and who answers there."""
+class _Webhook(msgspec.Struct, frozen=True):
+    """One path and its function."""
 
-    rule: Rule
-    answer: Review
+    rule: WebhookRule
+    review: ReviewFunction
 
 
 @final
 class WebhookServer:
-    """A server for webhooks; functions are added before `run()`.
+    """A server of webhooks (controller-runtime: `webhook.Server`); add functions before `run()`.
 
         webhooks = WebhookServer(9443, certificates="/certs")
 
@@ -94,8 +104,8 @@ class WebhookServer:
 
         manager.add(webhooks)          # or alone: run(webhooks.run())
 
-    `certificates` is a folder with `tls.crt` and `tls.key`; without one it speaks HTTP, for
-    tests and for those who have TLS before it.
+    `certificates` is a folder with `tls.crt` and `tls.key`; without it the server uses HTTP,
+    for tests or behind a TLS proxy.
     """
 
     def __init__(
@@ -105,10 +115,10 @@ class WebhookServer:
         certificates: str | Path | None = None,
         clock: Clock | None = None,
     ) -> None:
-        self._listen = address_of(listen)
+        self._listen = parse_address(listen)
         self._certificate = ServingCertificate(certificates) if certificates else None
         self._clock: Clock = clock or SystemClock()
-        self._hooks: dict[str, _Hook] = {}
+        self._webhooks: dict[str, _Webhook] = {}
         self._conversions = Conversions()
         self._serving = asyncio.Event()
         self._reviews = TaskOwner(on_failure=_log_failure)
@@ -124,19 +134,22 @@ class WebhookServer:
         operations: Sequence[Operation] = ("CREATE", "UPDATE"),
         path: str = "",
     ) -> Callable[[Validate[R]], Validate[R]]:
-        """Ask a function whether an object may be; it raises `Denied` to say no.
+        """Validate objects with a function, which raises `Denied` to reject one.
 
-        Of a delete the object is the one that is to go. Returns the function.
+        For a delete it gets the object that is to be deleted. Returns the function.
         """
 
         def register(function: Validate[R]) -> Validate[R]:
-            async def answer(asked: Asked, warnings: list[str]) -> bytes:
-                obj, old = objects_of(asked, cls)
-                request = AdmissionRequest(asked, old, warnings=warnings)
-                await _awaited(function(obj, request))
-                return allowed(asked.uid, warnings=request.warnings)
+            async def respond(review: ReviewRequest, warnings: list[str]) -> bytes:
+                obj, old = objects_of(review, cls)
+                request = AdmissionRequest(review, old, warnings=warnings)
+                result = function(obj, request)
+                if inspect.isawaitable(result):
+                    await result
+                return allow_response(review.uid, warnings=request.warnings)
 
-            self._add(path or default_path("validate", cls), cls, operations, answer, changes=False)
+            where = path or default_path("validate", cls)
+            self._add(where, cls, operations, respond, is_mutating=False)
             return function
 
         return register
@@ -148,23 +161,25 @@ class WebhookServer:
         operations: Sequence[Operation] = ("CREATE", "UPDATE"),
         path: str = "",
     ) -> Callable[[Mutate[R]], Mutate[R]]:
-        """Let a function change an object before it is stored: the one it returns counts.
+        """Change objects with a function before they are stored.
 
-        It may change the one that it is given, and return that or nothing. Returns the
-        function.
+        It returns the new object, or changes the given one and returns it or nothing. Returns
+        the function.
         """
 
         def register(function: Mutate[R]) -> Mutate[R]:
-            async def answer(asked: Asked, warnings: list[str]) -> bytes:
-                obj, old = objects_of(asked, cls)
+            async def respond(review: ReviewRequest, warnings: list[str]) -> bytes:
+                obj, old = objects_of(review, cls)
                 before = obj.to_dict()
-                request = AdmissionRequest(asked, old, warnings=warnings)
-                said = await _awaited(function(obj, request))
-                changed = obj if said is None else said
-                patch = patch_between(before, changed, cls, asked=asked.object)
-                return allowed(asked.uid, patch=patch, warnings=request.warnings)
+                request = AdmissionRequest(review, old, warnings=warnings)
+                result = function(obj, request)
+                returned = await result if inspect.isawaitable(result) else result
+                changed = obj if returned is None else returned
+                patch = patch_between(before, changed, cls, sent=review.object)
+                return allow_response(review.uid, patch=patch, warnings=request.warnings)
 
-            self._add(path or default_path("mutate", cls), cls, operations, answer, changes=True)
+            where = path or default_path("mutate", cls)
+            self._add(where, cls, operations, respond, is_mutating=True)
             return function
 
         return register
@@ -178,27 +193,27 @@ class WebhookServer:
 
         return register
 
-    # --- life
+    # --- lifecycle
 
     async def run(self) -> None:
         """Serve until cancelled. Raises: ConfigError."""
         tls = self._certificate.context() if self._certificate else None
-        # The web server forgets a review whose caller has hung up, and those that outlast its end.
+        # aiohttp drops a request whose connection is closed, and those that outlast its shutdown.
         async with (
             self._reviews,
             serving(
-                self._listen, self._pages(), methods=("POST",), tls=tls, max_size=_LARGEST
+                self._listen, self._pages(), methods=("POST",), tls=tls, max_size=_MAX_SIZE
             ) as address,
         ):
             self._address = str(address)
             self._serving.set()
             while True:
-                await self._clock.sleep(LOOK_EVERY)
+                await self._clock.sleep(RELOAD_INTERVAL)
                 if self._certificate is not None:
-                    self._certificate.look()
+                    self._certificate.reload()
 
     async def address(self) -> str:
-        """Where it is served, with the real port; waits until it is. Safe to cancel."""
+        """Its address, with the real port; waits until it serves. Safe to cancel."""
         await self._serving.wait()
         return self._address
 
@@ -219,15 +234,15 @@ class WebhookServer:
         service: ServiceReference | None = None,
         ca: bytes | None = None,
     ) -> list[MutatingWebhookConfiguration | ValidatingWebhookConfiguration]:
-        """What tells the API server to ask here: to be applied by who may.
+        """The configurations that make the API server call these webhooks, to be applied.
 
-        It is reached by `url` (https://host:port) or as a service of the cluster; `ca` is the
-        PEM text that its certificate is checked with.
+        The API server reaches them by `url` (https://host:port) or by a service of the cluster;
+        `ca` is the PEM text of the CA of the certificate.
 
-        Raises: InvalidArgument when it is given both ways, or none.
+        Raises: InvalidArgument when both or none are given.
         """
-        hooks = (hook.rule for hook in self._hooks.values())
-        return configurations(name, hooks, Way(url, service, ca))
+        rules = (webhook.rule for webhook in self._webhooks.values())
+        return configurations(name, rules, WebhookTarget(url, service, ca))
 
     def conversion(
         self,
@@ -236,116 +251,118 @@ class WebhookServer:
         service: ServiceReference | None = None,
         ca: bytes | None = None,
     ) -> CustomResourceConversion:
-        """The part of a CRD that has the API server convert here; as `configurations`.
+        """The part of a CRD that makes the API server convert here; as `configurations`.
 
         ```python
         crd = crd_of(OldWebsite, Website)
         crd.spec.conversion = webhooks.conversion(url=url, ca=ca)
         ```
         """
-        return conversion(CONVERT_PATH, Way(url, service, ca))
+        return conversion(CONVERT_PATH, WebhookTarget(url, service, ca))
 
     def __repr__(self) -> str:
         return f"WebhookServer({self._address or self._listen})"
 
-    # --- the steps
+    # --- reviews
 
     def _add(
         self,
         path: str,
         cls: type[Resource],
         operations: Sequence[Operation],
-        answer: Review,
+        review: ReviewFunction,
         *,
-        changes: bool,
+        is_mutating: bool,
     ) -> None:
-        if path in self._hooks:
-            raise InvalidArgument(f"webhook {path}: there is one already (give another path=)")
-        rule = Rule(path, resource_of(cls), tuple(operations), changes)
-        self._hooks[path] = _Hook(rule, answer)
+        if path in self._webhooks:
+            raise InvalidArgument(f"webhook {path}: the path is in use (give another path=)")
+        rule = WebhookRule(path, resource_of(cls), tuple(operations), is_mutating)
+        self._webhooks[path] = _Webhook(rule, review)
 
     def _pages(self) -> dict[str, Page]:
-        pages: dict[str, Page] = {path: self._page(hook) for path, hook in self._hooks.items()}
+        pages: dict[str, Page] = {
+            path: self._page(webhook) for path, webhook in self._webhooks.items()
+        }
         if self._conversions:
             pages[CONVERT_PATH] = self._convert_page
         return pages
 
-    def _page(self, hook: _Hook) -> Page:
-        async def page(request: Any) -> Any:
+    def _page(self, webhook: _Webhook) -> Page:
+        async def page(request: web.Request) -> web.Response:
             if request.method != "POST":
                 return _not_allowed()
             try:
-                asked = read_review(await request.read())
+                review = read_review(await request.read())
             except InvalidArgument as error:
-                log.warning("%s: %s", hook.rule.path, error)
+                log.warning("%s: %s", webhook.rule.path, error)
                 return _response(str(error).encode(), status=400)
-            return _response(await self._review(hook, asked))
+            return _response(await self._review(webhook, review))
 
         return page
 
-    async def _review(self, hook: _Hook, asked: Asked) -> bytes:
-        """Answer in a task of its own, which `run()` waits for."""
-        answers: list[bytes] = []
+    async def _review(self, webhook: _Webhook, review: ReviewRequest) -> bytes:
+        """Review in a task of its own, which `run()` waits for."""
+        responses: list[bytes] = []
 
-        async def review() -> None:
-            answers.append(await self._answer(hook, asked))
+        async def respond() -> None:
+            responses.append(await self._respond(webhook, review))
 
-        await self._reviews.spawn(review(), name=f"{hook.rule.path} {key_of(asked)}")
-        return answers[0] if answers else self._fail(hook, asked, "a fault in kubeloop", code=500)
+        await self._reviews.spawn(respond(), name=f"{webhook.rule.path} {key_of(review)}")
+        return responses[0] if responses else self._fail(webhook, review, "a bug in kubeloop", 500)
 
-    async def _answer(self, hook: _Hook, asked: Asked) -> bytes:
+    async def _respond(self, webhook: _Webhook, review: ReviewRequest) -> bytes:
         warnings: list[str] = []
         try:
             async with self._clock.timeout(REVIEW_TIMEOUT):
-                answer = await hook.answer(asked, warnings)
+                response = await webhook.review(review, warnings)
         except Denied as error:
             self._denied += 1
             code, reason = error.code, error.reason
-            return denied(asked.uid, error.message, code=code, reason=reason, warnings=warnings)
+            return deny_response(
+                review.uid, error.message, code=code, reason=reason, warnings=warnings
+            )
         except TimeoutError:
-            return self._fail(hook, asked, f"no decision within {REVIEW_TIMEOUT:g} s", code=504)
+            return self._fail(webhook, review, f"no decision within {REVIEW_TIMEOUT:g} s", 504)
         except Exception as error:
-            log.exception("%s %s: the webhook failed", hook.rule.path, key_of(asked))
-            return self._fail(hook, asked, f"{type(error).__name__}: {words(error)}", code=500)
+            log.exception("%s %s: the webhook failed", webhook.rule.path, key_of(review))
+            return self._fail(webhook, review, f"{type(error).__name__}: {error_text(error)}", 500)
         except asyncio.CancelledError:
             if is_cancelling():
                 raise
-            return self._fail(hook, asked, "cancelled from inside", code=500)
+            return self._fail(webhook, review, "cancelled from inside", 500)
         self._allowed += 1
-        return answer
+        return response
 
-    def _fail(self, hook: _Hook, asked: Asked, why: str, *, code: int) -> bytes:
+    def _fail(self, webhook: _Webhook, review: ReviewRequest, why: str, code: int) -> bytes:
         self._failed += 1
-        log.error("%s %s: %s", hook.rule.path, key_of(asked), why)
-        return denied(asked.uid, f"the webhook failed: {why}", code=code, reason="InternalError")
+        log.error("%s %s: %s", webhook.rule.path, key_of(review), why)
+        return deny_response(
+            review.uid, f"the webhook failed: {why}", code=code, reason="InternalError"
+        )
 
-    async def _convert_page(self, request: Any) -> Any:
+    async def _convert_page(self, request: web.Request) -> web.Response:
         if request.method != "POST":
             return _not_allowed()
         try:
-            answer = self._conversions.answer(await request.read())
+            response = self._conversions.respond(await request.read())
         except InvalidArgument as error:
             log.warning("%s: %s", CONVERT_PATH, error)
             return _response(str(error).encode(), status=400)
-        return _response(answer)
+        return _response(response)
 
 
 def _log_failure(name: str, error: Exception) -> None:
     log.error("%s: the review failed", name, exc_info=error)
 
 
-async def _awaited(said: Any) -> Any:
-    return await said if inspect.isawaitable(said) else said
-
-
-def _response(body: bytes, *, status: int = 200) -> Any:
+def _response(body: bytes, *, status: int = 200) -> web.Response:
     from aiohttp import web
 
     kind = "application/json" if status == 200 else "text/plain"
     return web.Response(body=body, status=status, content_type=kind)
 
 
-def _not_allowed() -> Any:
+def _not_allowed() -> web.Response:
     from aiohttp import web
 
     return web.Response(status=405, headers={"Allow": "POST"})

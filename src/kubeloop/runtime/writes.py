@@ -1,9 +1,9 @@
-"""What a reconcile has written, as the server's answers report it.
+"""What a reconcile has written, read from the responses of the server.
 
-Guarantees: only answers to writes are read, and nothing is requested again. An answer tells
+Guarantees: only responses to writes are read, and nothing is requested again. A response shows
 which object was written, at which version, and whether the object is gone: deleted at once, or
 because the write removed its last finalizer.
-See also: which caches have to see a write (`own_writes`), who waits (`controller`, `context`).
+See also: `own_writes` (which caches have to see a write), `controller` and `context` (wait).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from kubeloop.discovery import DeferredMapper, MemoryCache
 
-__all__ = ["Write", "recording", "would_hold", "writes_of"]
+__all__ = ["Write", "recording_client", "would_hold", "writes_of"]
 
 _fields = Projection(
     "apiVersion",
@@ -60,25 +60,25 @@ _namespace_finalizers = Projection("spec.finalizers")
 
 
 class Write(msgspec.Struct, frozen=True):
-    """An object as the server has had it since a write."""
+    """An object as the server stored it."""
 
-    kind: GroupKind  # empty where the answer does not name it
+    kind: GroupKind  # empty if the response does not name it
     key: ObjectKey
     version: str  # of one that is gone: a version before the delete, or empty
-    labels: Mapping[str, str] | None  # None: the answer does not show them
+    labels: Mapping[str, str] | None  # None: the response does not have them
     uid: str = ""
     gone: bool = False
     resource: GroupResource | None = None
     body: bytes = b""  # for field selectors
 
 
-def writes_of(answer: Response) -> list[Write]:
-    """What an answer reports as written; nothing for reads and for answers that do not say."""
-    request = answer.request
+def writes_of(response: Response) -> list[Write]:
+    """The writes in a response; none for reads, and for responses without objects."""
+    request = response.request
     if request.method in {"GET", "HEAD"} or ("dryRun", "All") in request.params:
         return []
     try:
-        return list(_read(request, answer.body))
+        return list(_read(request, response.body))
     except (DecodeError, TypeError, AttributeError, ValueError):
         return []  # a log, an exec stream, or bytes of another format
 
@@ -99,35 +99,35 @@ def _read(request: Request, body: bytes) -> Iterator[Write]:
         items,
     ) = _fields.read(body)
     if kind == "Status":
-        yield from _deleted(request, details)
+        yield from _read_deleted(request, details)
     elif isinstance(items, list) and request.method == "DELETE":  # of a collection
         for item in items:
             one = msgspec.structs.replace(request, name=item["metadata"]["name"])
             head = {"apiVersion": api_version, "kind": (kind or "").removesuffix("List")}
             yield from _read(one, msgspec.json.encode({**item, **head}))
     elif name and version:
-        if kind == "Namespace":  # which has finalizers of its own, too
+        if kind == "Namespace":  # which has a second list of finalizers
             finalizers = finalizers or _namespace_finalizers.read(body)[0]
-        # An update that removes the last finalizer of a deleted object is answered with the
-        # version before it.
+        # kube-apiserver answers an update that removes the last finalizer of a deleted object
+        # with the version before it.
         is_last = bool(deletion) and not finalizers and not grace
         gone = is_last or (request.method == "DELETE" and not deletion)
-        # The scale subresource shows its own kind, and none of the object's labels.
-        is_other = request.subresource == "scale"
+        # The scale subresource has its own kind, and none of the object's labels.
+        is_scale = request.subresource == "scale"
         gvk = GroupVersionKind.of(api_version or "", kind or "")
         yield Write(
-            GroupKind("", "") if is_other else gvk.group_kind,
+            GroupKind("", "") if is_scale else gvk.group_kind,
             ObjectKey(namespace or "", name),
             version,
-            None if is_other else labels or {},
+            None if is_scale else labels or {},
             uid or "",
             gone,
             request.resource,
-            b"" if is_other else body,
+            b"" if is_scale else body,
         )
 
 
-def _deleted(request: Request, details: Any) -> Iterator[Write]:
+def _read_deleted(request: Request, details: Any) -> Iterator[Write]:
     uid = details.get("uid") if isinstance(details, Mapping) else None
     if request.method == "DELETE" and request.name and uid:
         key = ObjectKey(request.namespace, request.name)
@@ -135,7 +135,7 @@ def _deleted(request: Request, details: Any) -> Iterator[Write]:
 
 
 def would_hold(write: Write, scope: Scope) -> bool:
-    """Whether a cache of that scope holds the object, once it has seen the write."""
+    """Whether a cache of that scope holds the object after it has seen the write."""
     if write.gone or (write.key.namespace and scope.namespace not in {"", write.key.namespace}):
         return False
     if scope.selector and (
@@ -148,7 +148,7 @@ def would_hold(write: Write, scope: Scope) -> bool:
 
 
 def _field_reader(write: Write) -> Callable[[str], str]:
-    """Field labels are paths of the object, nearly all of them; what is missing is empty."""
+    """Nearly all field labels are paths in the object; a missing field is empty."""
 
     def read(field: str) -> str:
         try:
@@ -166,14 +166,14 @@ def _as_text(value: Any) -> str:
     return "" if value is None or value is msgspec.UNSET else str(value)
 
 
-def recording(client: Client, record: Callable[[Write], None]) -> Client:
-    """The same client; `record` is called with everything that is written through it."""
+def recording_client(client: Client, record: Callable[[Write], None]) -> Client:
+    """The same client; calls `record` with every write through it."""
     return _RecordingClient(client, record)
 
 
 @final
 class _RecordingSender:
-    """Sends as `sender` does, and records the answers to writes."""
+    """Sends as `sender` does, and records the writes in responses."""
 
     def __init__(self, sender: RequestSender, record: Callable[[Write], None]) -> None:
         self._sender = sender
@@ -199,10 +199,10 @@ class _RecordingSender:
         return self._sender.url(request)
 
     async def send(self, request: Request, *, warnings: WarningHandler | None = None) -> Response:
-        answer = await self._sender.send(request, warnings=warnings)
-        for write in writes_of(answer):
+        response = await self._sender.send(request, warnings=warnings)
+        for write in writes_of(response):
             self._record(write)
-        return answer
+        return response
 
     def watch(
         self,
@@ -240,7 +240,7 @@ class _RecordingSender:
 
 @final
 class _RecordingClient(Client):
-    """A client whose writes are recorded; it shares what `client` has learned of kinds."""
+    """A client whose writes are recorded; it shares the discovery cache of `client`."""
 
     def __init__(self, client: Client, record: Callable[[Write], None]) -> None:
         super().__init__(

@@ -67,23 +67,23 @@ class MetricsReporter(Generic[K]):
         self._has_failed = False
         self._report(metrics.set_depth, name, 0)  # so that the queue shows before its first key
 
-    def added(self, key: K, depth: int, now: float) -> None:
+    def on_add(self, key: K, depth: int, now: float) -> None:
         self._added[key] = now
         self._report(self._metrics.count_add, self._name)
         self._report(self._metrics.set_depth, self._name, depth)
 
-    def got(self, key: K, depth: int, now: float) -> None:
+    def on_get(self, key: K, depth: int, now: float) -> None:
         seconds = now - self._added.pop(key, now)
         self._report(self._metrics.set_depth, self._name, depth)
         self._report(self._metrics.observe_queue_duration, self._name, seconds)
 
-    def done(self, seconds: float) -> None:
+    def on_done(self, seconds: float) -> None:
         self._report(self._metrics.observe_work_duration, self._name, seconds)
 
-    def retried(self) -> None:
+    def on_retry(self) -> None:
         self._report(self._metrics.count_retry, self._name)
 
-    def processing(self, unfinished_work: float, longest_running: float) -> None:
+    def report_processing(self, unfinished_work: float, longest_running: float) -> None:
         self._report(
             self._metrics.set_processing,
             self._name,

@@ -67,8 +67,11 @@ class PriorityQueue(WorkQueue[K]):
         """
         if rate_limited or after is not None:
             self._add_later(key, after, rate_limited, priority, self._now())
-        else:
-            self._add_now(key, priority)
+        elif self._state is QueueState.OPEN:
+            self._order.raise_to(key, priority)
+            if self._delayed.next_check < math.inf:  # a key may be delayed
+                self._delayed.discard(key)
+            self._add_ready(key)
 
     def add_rate_limited(self, key: K) -> None:
         """Add a key that failed, after the limiter's delay; counts one failure."""
@@ -89,7 +92,7 @@ class PriorityQueue(WorkQueue[K]):
                 self._add_later, key, after, rate_limited, priority, self._now()
             )
         else:
-            add = functools.partial(self._add_now, key, priority)
+            add = functools.partial(self.add, key, priority=priority)
         self._calls.put(add)
 
     async def get_with_priority(self) -> tuple[K, int]:
@@ -118,13 +121,6 @@ class PriorityQueue(WorkQueue[K]):
         """How many failures of the key are counted since it was last forgotten."""
         return self._limiter.num_requeues(key)
 
-    def _add_now(self, key: K, priority: int) -> None:
-        if self._state is QueueState.OPEN:
-            self._order.raise_to(key, priority)
-            if self._delayed.next_check < math.inf:  # a key may be delayed
-                self._delayed.discard(key)
-            self._add_ready(key)
-
     def _add_later(
         self,
         key: K,
@@ -140,7 +136,7 @@ class PriorityQueue(WorkQueue[K]):
         self._count_retry()
         # A key that is ready stays ready: only its priority can change.
         if delay <= 0 or key in self._dirty:
-            self._add_now(key, priority)
+            self.add(key, priority=priority)
         else:
             self._order.raise_to(key, priority)
             self._delay_until(key, now + delay)

@@ -74,7 +74,7 @@ _OPEN = QueueState.OPEN
 
 
 class QueueStats(msgspec.Struct, frozen=True):
-    """A snapshot of a queue."""
+    """A snapshot of a work queue (delta queues have `cache.QueueStats`)."""
 
     name: str
     state: QueueState
@@ -213,7 +213,7 @@ class WorkQueue(Generic[K]):
                 " (call done once for each get)"
             )
         if self._reporter is not None:
-            self._reporter.done(self._now() - started)
+            self._reporter.on_done(self._now() - started)
         if key in self._dirty:
             self._push(key)
         elif self._drains and not self._processing:
@@ -263,7 +263,9 @@ class WorkQueue(Generic[K]):
             if self._state is not _OPEN:
                 return
             self._catch_up()
-            self._reporter.processing(*sum_and_max_age(self._processing.values(), self._now()))
+            self._reporter.report_processing(
+                *sum_and_max_age(self._processing.values(), self._now())
+            )
 
     def stats(self) -> QueueStats:
         queued = len(self)  # first, because it adds what has become ready
@@ -295,7 +297,7 @@ class WorkQueue(Generic[K]):
             return
         self._dirty.add(key)
         if self._reporter is not None:
-            self._reporter.added(key, len(self._dirty), self._now())
+            self._reporter.on_add(key, len(self._dirty), self._now())
         if key not in self._processing:
             self._push(key)
 
@@ -318,7 +320,7 @@ class WorkQueue(Generic[K]):
         """client-go counts every AddAfter, also without a delay (WKQ-17)."""
         self._retries += 1
         if self._reporter is not None:
-            self._reporter.retried()
+            self._reporter.on_retry()
 
     # From ready to processing.
 
@@ -356,7 +358,7 @@ class WorkQueue(Generic[K]):
         self._dirty.remove(key)
         self._processing[key] = now
         if self._reporter is not None:
-            self._reporter.got(key, len(self._dirty), now)
+            self._reporter.on_get(key, len(self._dirty), now)
         return key
 
     def _raise_if_shut_down(self) -> None:

@@ -114,7 +114,7 @@ class DemoEnvironment:
         manager = Manager(
             self.client, leader_election=election, signals=False, tune_gc=False, logs=False
         )
-        manager.cache(Pod, of=PodView)
+        manager.cache(Pod, model=PodView)
         controller = manager.controller(Website, owns=[Deployment], workers=4, install_crd=True)
         controller(self._reconcile)
         self.managers[name] = manager

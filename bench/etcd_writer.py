@@ -1,7 +1,7 @@
 """Writes pods straight into etcd, past the API server: the fastest way to fill a cluster.
 
 kube-apiserver reads JSON from etcd as well as protobuf, so a pod is put under its key as it
-stands. Promises: each write is one watch event; progress is shown on the error output.
+stands. Guarantees: each write is one watch event; progress is shown on the error output.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ __all__ = ["PodWriter", "change_pods", "write_pods"]
 BATCH = 64  # puts in one transaction: etcd takes up to 128, and 1.5 MB
 CHANGED = 500  # how many pods the updates go round
 TASKS = 8
-TOLD = 5.0  # seconds between two lines of progress
+PROGRESS_INTERVAL = 5.0  # seconds between two lines of progress
 
 
 async def write_pods(etcd: str, numbers: range) -> None:
     """Create these pods, many in one transaction. Cancelled, some have been written.
 
     The last is written a second time and alone: pods of one transaction share a version, and
-    a server that has seen that version may have seen only some of them. Whoever has seen the
-    last version has seen all.
+    a server that has seen that version may have seen only some of them. A server that has
+    the last version has all.
     """
     batches = [numbers[start : start + BATCH] for start in range(0, len(numbers), BATCH)]
     await _send(etcd, [[(number, "") for number in batch] for batch in batches], "pods")
@@ -65,9 +65,9 @@ class PodWriter:
         body = msgspec.json.encode(_entry(number, mark))
         self._connection.request("POST", "/v3/kv/put", body=body)
         answer = self._connection.getresponse()
-        said = answer.read()
+        body = answer.read()
         if answer.status != 200:
-            raise Failed(f"etcd answered {answer.status}: {said.decode(errors='replace')}")
+            raise Failed(f"etcd answered {answer.status}: {body.decode(errors='replace')}")
 
 
 async def _send(etcd: str, batches: list[list[tuple[int, str]]], what: str) -> None:
@@ -119,12 +119,12 @@ class _Progress:
         self._wanted = wanted
         self._what = what
         self._count = 0
-        self._begun = self._told = time.monotonic()
+        self._begun = self._reported = time.monotonic()
 
     def more(self, count: int) -> None:
         self._count += count
-        if time.monotonic() - self._told > TOLD:
-            self._told = time.monotonic()
+        if time.monotonic() - self._reported > PROGRESS_INTERVAL:
+            self._reported = time.monotonic()
             self.tell()
 
     def tell(self) -> None:

@@ -1,7 +1,7 @@
-"""Introduces clients to caches: a client's collection as what a reflector asks for.
+"""Connects clients to caches: a collection of a client as the list-watch of a reflector.
 
-Elsewhere: who asks (`kubeloop.cache`), who answers (`kubeloop.clients`); neither knows the
-other.
+See also: `kubeloop.cache` (the reflector), `kubeloop.clients` (the collection); neither
+imports the other.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class ClientListWatch:
     async def list(
         self, *, resource_version: str, resource_version_match: str, limit: int, page: str
     ) -> ItemStream:
-        """One page, read while it comes. Safe to cancel."""
+        """One page, read while it arrives. Safe to cancel."""
         return await self._raw.items(
             ListOptions(
                 selector=self.scope.selector,
@@ -50,7 +50,7 @@ class ClientListWatch:
     def watch(
         self, *, resource_version: str, bookmarks: bool, timeout_seconds: int, initial_events: bool
     ) -> WatchStream:
-        """One stream of events, opened when it is first read."""
+        """One watch; the request is sent when it is first read."""
         options = WatchOptions(
             selector=self.scope.selector,
             field_selector=self.scope.field_selector,
@@ -64,10 +64,10 @@ class ClientListWatch:
 
 @final
 class WatchStream:
-    """A watch whose request is built when it is first read: a name may have to be looked up.
+    """A watch whose request is built when it is first read, because discovery may be needed.
 
-    A connection that breaks is an error here, and is not retried: the reflector counts every
-    failed attempt, and has its own backoff.
+    A broken connection raises and is not retried here: the reflector counts every failed
+    attempt, and has its own backoff.
     """
 
     def __init__(self, raw: RawCollection, options: WatchOptions) -> None:
@@ -79,7 +79,7 @@ class WatchStream:
         return self
 
     async def __anext__(self) -> RawEvent:
-        watch = await self._opened()
+        watch = self._watch or await self._create()
         try:
             return await anext(watch)
         except StopAsyncIteration:
@@ -88,26 +88,25 @@ class WatchStream:
             raise
 
     async def open(self) -> None:
-        """Ask for it; does nothing when it is open. Safe to cancel: it is closed."""
-        watch = await self._opened()
+        """Send the request, unless it is open already. Safe to cancel: it is closed."""
+        watch = self._watch or await self._create()
         await watch.open()
         if watch.failure is not None:
             raise watch.failure
 
     async def batch(self) -> list[RawEvent]:
-        """All events that are there, waiting for the first; none at the end."""
-        watch = self._watch or await self._opened()
-        found = await watch.batch()
-        if not found and watch.failure is not None:
+        """All events that have arrived, waiting for the first; empty at the end."""
+        watch = self._watch or await self._create()
+        events = await watch.batch()
+        if not events and watch.failure is not None:
             raise watch.failure
-        return found
+        return events
 
     async def aclose(self) -> None:
-        """End it. Safe to repeat."""
+        """Close the watch. Idempotent."""
         if self._watch is not None:
             await self._watch.aclose()
 
-    async def _opened(self) -> Watch:
-        if self._watch is None:
-            self._watch = await self._raw.watch(self._options, max_retries=0)
+    async def _create(self) -> Watch:
+        self._watch = await self._raw.watch(self._options, max_retries=0)
         return self._watch

@@ -30,7 +30,7 @@ def serving(pods: int = 0) -> Iterator[Path]:
     """The path of a kubeconfig for a server over TLS that holds `pods` pods."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "kubeconfig")
-        command = [sys.executable, "-m", "bench.served", str(path), str(pods)]
+        command = [sys.executable, "-m", "bench.embedded_server", str(path), str(pods)]
         with subprocess.Popen(
             command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         ) as process:
@@ -59,7 +59,7 @@ async def serve(path: Path, pods: int) -> None:
 
 
 def write(path: Path, text: str) -> None:
-    """It holds a token: nobody else may read it."""
+    """Readable only by its owner: it has a token."""
     path.touch(mode=0o600)
     path.write_text(text)
 

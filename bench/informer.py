@@ -1,7 +1,7 @@
-"""Mirrors all pods with our informer and says what it cost: the twin of peers/clientgo.
+"""Caches all pods with our informer and reports the cost: the twin of peers/clientgo.
 
-Prints a line of JSON once the objects are there, and another when it has been told of as
-many updates as asked for. It ends when its input does: whoever started it is gone then.
+Prints a line of JSON when the cache has synced, and another after the given number of updates.
+It ends when its input does: then the process that started it is gone.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from kubeloop.runtime import Client
 from kubeloop.wire.core.v1 import Pod
 
 
-async def mirror(options: argparse.Namespace) -> None:
-    """One informer, from nothing to everything, then the updates."""
+async def run_informer(options: argparse.Namespace) -> None:
+    """One informer: the first list, then the updates."""
     async with Client() as client:
         before = resident()
         begun, used = time.perf_counter(), cpu()
-        store_as: StorageFormat = options.store_as
-        informer = client.informer(Pod, store_as=store_as, sync_timeout=600)
+        keeping: StorageFormat = options.keeping
+        informer = client.informer(Pod, store_as=keeping, sync_timeout=600)
         seen = Seen()
-        if options.told == "new":
+        if options.handler == "new":
             informer.add_handler(on_change=seen.change)
-        elif options.told == "both":
+        elif options.handler == "both":
             informer.add_handler(on_update=seen.update)
         else:
             informer.add_key_handler(seen.key)
@@ -41,8 +41,8 @@ async def mirror(options: argparse.Namespace) -> None:
         async with informer:
             while informer.lister.count() < options.objects:  # noqa: ASYNC110 - as the Go program
                 await asyncio.sleep(0.01)
-            if options.told == "key":
-                await seen.until(options.objects)  # every key has been handed out, too
+            if options.handler == "key":
+                await seen.until(options.objects)  # the handler has got every key
             report(begun, used, before, hold=hold.longest)
             if options.events:
                 seen.forget()
@@ -54,7 +54,7 @@ async def mirror(options: argparse.Namespace) -> None:
 
 
 class Seen:
-    """Counts what a handler is told."""
+    """Counts the calls of a handler."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -70,7 +70,7 @@ class Seen:
         if self._count < wanted:
             await self._enough.wait()
 
-    def key(self, key: object) -> None:  # noqa: ARG002 - a handler is told the key
+    def key(self, key: object) -> None:  # noqa: ARG002 - a key handler gets the key
         self._count += 1
         if self._count == self._wanted:
             self._enough.set()
@@ -85,7 +85,7 @@ class Seen:
 
 
 class Hold:
-    """How long the event loop was held at most, in CPU time: what others do does not count."""
+    """The longest time that the event loop was blocked, in CPU time of its thread."""
 
     def __init__(self) -> None:
         self.longest = 0.0
@@ -98,7 +98,7 @@ class Hold:
 
 
 def report(begun: float, used: float, before: int, *, hold: float = 0.0) -> None:
-    """One line, in the words of the Go program."""
+    """One line, in the format of the Go program."""
     wall, spent, peak = time.perf_counter() - begun, cpu() - used, status("VmHWM:")
     gc.collect()
     cost = {"wall": wall, "cpu": spent, "before": before, "peak": peak, "steady": resident()}
@@ -121,7 +121,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--objects", type=int, default=0)
     parser.add_argument("--events", type=int, default=0)
-    parser.add_argument("--store-as", default="bytes")
-    parser.add_argument("--told", choices=("key", "new", "both"), default="key")
+    parser.add_argument("--keeping", default="bytes")
+    parser.add_argument("--handler", choices=("key", "new", "both"), default="key")
     parser.add_argument("--hold", action="store_true")
-    run(mirror(parser.parse_args()))
+    run(run_informer(parser.parse_args()))

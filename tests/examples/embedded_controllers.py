@@ -1,7 +1,7 @@
-"""What a cluster has besides its API server, in a few lines each.
+"""Minimal controllers of a cluster, for the embedded server.
 
-They write status as the real ones do, so that programs that wait for something get it.
-Elsewhere: the node of a real cluster, whose controllers are the real ones (`node`).
+They write the status as the real ones do, so that programs that wait for it continue.
+See also: `node` (the node of a real cluster, which has the real controllers).
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ async def _complete(client: APIClient, server: APIServer, job: Job) -> None:
         spec=job.spec.template.spec,
     )
     await client.core_v1.pods(namespace).create(pod)
-    succeeds, said = result_of(pod)
-    server.set_log(namespace, f"{name}-pod", said)
+    succeeds, output = result_of(pod)
+    server.set_log(namespace, f"{name}-pod", output)
     end = "Complete" if succeeds else "Failed"
     change = {"status": {"conditions": [{"type": end, "status": "True"}]}}
     await client.batch_v1.jobs(namespace).status.patch(name, change, type="merge")

@@ -1,7 +1,7 @@
-"""Programs that tell what they found in lines, and end when their input does.
+"""Processes that print their results as lines, and end when their input does.
 
-Promises: none outlives the block it was started for, nor us, however we end; whoever takes
-too long is killed, and the error says so.
+Guarantees: no process outlives its block, nor this process; one that takes too long is killed,
+and the error reports it.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from typing import final
 from bench.measure import ROOT, Failed
 from bench.scale import count
 
-__all__ = ["PATIENCE", "Talker", "talking"]
+__all__ = ["TIMEOUT", "LineProcess", "line_process"]
 
-PATIENCE = float(count("PATIENCE", 120, full=900))
-"""Seconds that a contestant is given."""
+TIMEOUT = float(count("TIMEOUT", 120, full=900))
+"""Bound in seconds on one contestant."""
 
 
 @final
-class Talker:
+class LineProcess:
     """A running program, read a line at a time."""
 
     def __init__(self, process: subprocess.Popen[bytes], name: str, limit: float) -> None:
@@ -36,10 +36,10 @@ class Talker:
     def line(self) -> bytes:
         """Its next line. Raises: Failed, when there will be none."""
         assert self._process.stdout is not None
-        found = self._process.stdout.readline()
-        if not found:
+        line = self._process.stdout.readline()
+        if not line:
             raise Failed(f"{self._name} {self._end()}")
-        return found
+        return line
 
     def kill(self) -> None:
         self._killed = True
@@ -53,10 +53,10 @@ class Talker:
 
 
 @contextmanager
-def talking(
-    command: Sequence[str], *, env: Mapping[str, str] | None = None, patience: float = PATIENCE
-) -> Iterator[Talker]:
-    """Run `command` while the block lasts; `env` is added to ours."""
+def line_process(
+    command: Sequence[str], *, env: Mapping[str, str] | None = None, timeout: float = TIMEOUT
+) -> Iterator[LineProcess]:
+    """Run `command` while the block runs; `env` is added to our environment."""
     with subprocess.Popen(
         command,
         cwd=ROOT,
@@ -64,11 +64,11 @@ def talking(
         stdout=subprocess.PIPE,
         env={**os.environ, **(env or {})},
     ) as process:
-        talker = Talker(process, _name(command), patience)
-        timer = threading.Timer(patience, talker.kill)
+        program = LineProcess(process, _name(command), timeout)
+        timer = threading.Timer(timeout, program.kill)
         timer.start()
         try:
-            yield talker
+            yield program
         finally:
             timer.cancel()
 

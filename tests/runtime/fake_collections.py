@@ -1,4 +1,4 @@
-"""Caches without a server: a source that is filled by hand, and a client that hands it out."""
+"""Informers without a server: collections that tests fill, and a client of them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from kubeloop.cache import RawPage, Scope, SharedInformer, Watchable
 from kubeloop.errors import Expired
 from kubeloop.kit import Clock
 from kubeloop.meta import ObjectKey
-from kubeloop.runtime.caches import named
+from kubeloop.runtime.kinds import canonical_kind
 from kubeloop.wire import Raw, RawEvent, Resource, resource_of
 from kubeloop.wire.meta.v1 import Status
 
 
-class Source:
-    """One collection; `put` and `drop` are what happens to it.
+class FakeCollection:
+    """One collection, which `put` and `drop` change.
 
     While `lags` is set, the watch delivers nothing before `deliver()`.
     """
@@ -30,7 +30,7 @@ class Source:
     def __init__(self, cls: type[Resource]) -> None:
         info = resource_of(cls)
         self.scope = Scope(resource=info.plural, kind=info.kind, api_version=info.api_version)
-        self._said = {"apiVersion": info.api_version, "kind": info.kind}
+        self._type = {"apiVersion": info.api_version, "kind": info.kind}
         self._objects: dict[ObjectKey, dict[str, Any]] = {}
         self._events: asyncio.Queue[RawEvent | Exception] = asyncio.Queue()
         self._undelivered: deque[RawEvent] = deque()
@@ -44,17 +44,17 @@ class Source:
     def put_raw(
         self, obj: Resource | dict[str, Any], *, version: str, **metadata: Any
     ) -> ObjectKey:
-        """The same with a version of your own."""
+        """As `put`, with this resource version."""
         data = obj.to_dict() if isinstance(obj, Resource) else dict(obj)
-        place = {"namespace": "default", "uid": f"uid of {data['metadata']['name']}"}
+        defaults = {"namespace": "default", "uid": f"uid of {data['metadata']['name']}"}
         numbered = {"resourceVersion": version}
         data = {
-            **self._said,
+            **self._type,
             **data,
-            "metadata": {**place, **data["metadata"], **metadata, **numbered},
+            "metadata": {**defaults, **data["metadata"], **metadata, **numbered},
         }
         key = ObjectKey.of(data)
-        self._tell("MODIFIED" if key in self._objects else "ADDED", data)
+        self._notify("MODIFIED" if key in self._objects else "ADDED", data)
         self._objects[key] = data
         return key
 
@@ -62,7 +62,7 @@ class Source:
         self.version += 1
         data = self._objects.pop(key)
         data["metadata"]["resourceVersion"] = str(self.version)
-        self._tell("DELETED", data)
+        self._notify("DELETED", data)
 
     def deliver(self, count: int | None = None) -> None:
         """Let the watch deliver the oldest events that it holds back, or all of them."""
@@ -71,9 +71,9 @@ class Source:
                 self._events.put_nowait(self._undelivered.popleft())
 
     def bookmark(self) -> None:
-        self._tell("BOOKMARK", {**self._said, "metadata": {"resourceVersion": str(self.version)}})
+        self._notify("BOOKMARK", {**self._type, "metadata": {"resourceVersion": str(self.version)}})
 
-    def go_back(self, version: int) -> None:
+    def restore(self, version: int) -> None:
         """Restore the server from a backup of that version: all objects are gone."""
         self.version = version
         self._objects.clear()
@@ -87,7 +87,7 @@ class Source:
     async def list(
         self, *, resource_version: str, resource_version_match: str, limit: int, page: str
     ) -> RawPage:
-        while not self._events.empty():  # the list has it already
+        while not self._events.empty():  # the list contains them
             self._events.get_nowait()
         self._undelivered.clear()
         items = [msgspec.json.encode(each) for each in self._objects.values()]
@@ -103,7 +103,7 @@ class Source:
                 raise event
             yield event
 
-    def _tell(self, kind: str, data: dict[str, Any]) -> None:
+    def _notify(self, kind: str, data: dict[str, Any]) -> None:
         event = RawEvent(kind, Raw(msgspec.json.encode(data)))
         if self.lags:
             self._undelivered.append(event)
@@ -111,18 +111,18 @@ class Source:
             self._events.put_nowait(event)
 
 
-class Mirrors:
-    """Stands in for a client where only informers are asked for."""
+class FakeInformerClient:
+    """A client that only creates informers."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self.sources: dict[Any, Source] = {}
+        self.sources: dict[Any, FakeCollection] = {}
 
-    def source(self, cls: type[Resource]) -> Source:
-        return self.sources.setdefault(named(cls), Source(cls))
+    def source(self, cls: type[Resource]) -> FakeCollection:
+        return self.sources.setdefault(canonical_kind(cls), FakeCollection(cls))
 
     def informer(
-        self, kind: Watchable, /, *, of: type[Any] = dict, resync: float = 0.0, **others: Any
+        self, kind: Watchable, /, *, model: type[Any] = dict, resync: float = 0.0, **others: Any
     ) -> SharedInformer[Any]:
         assert isinstance(kind, type)
-        return SharedInformer(self.source(kind), of, resync=resync, clock=self._clock)
+        return SharedInformer(self.source(kind), model, resync=resync, clock=self._clock)

@@ -1,6 +1,6 @@
-"""A manager's part in an election: who it is, and its way to the lease.
+"""The options of a manager's leader election, and the elector they describe.
 
-Elsewhere: the election itself (`kubeloop.election`).
+See also: `kubeloop.election` (the election itself).
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from kubeloop.meta import check_dns_subdomain
 from kubeloop.rest import RESTClient, default_user_agent
 from kubeloop.wire.coordination.v1 import Lease
 
-__all__ = ["LeaderElection", "elector_for", "lease_connection"]
+__all__ = ["LeaderElection", "create_elector", "lease_connection"]
 
 
 @final
 class LeaderElection(msgspec.Struct, frozen=True):
     """Which lease decides who leads: `LeaderElection("website-controller", namespace="ops")`.
 
-    Without a namespace it is the configuration's. Each process needs an `identity` of its
-    own; without one it is the host's name and a random part.
+    Without a namespace it is the configuration's. Each process needs its own `identity`; the
+    default is the name of the pod or host and a random part.
 
     Raises:
-        InvalidArgument: the name is none that a lease can have, or the times contradict.
+        InvalidArgument: a lease cannot have that name.
     """
 
     name: str
@@ -57,7 +57,7 @@ class LeaderElection(msgspec.Struct, frozen=True):
 
 
 def lease_connection(client: APIClient) -> RESTClient:
-    """A connection for leases alone: no queue of other requests can delay a renewal."""
+    """A connection for leases only: no queue of other requests can delay a renewal."""
     return RESTClient(
         client.config,
         clock=client.rest.clock,
@@ -65,7 +65,7 @@ def lease_connection(client: APIClient) -> RESTClient:
     )
 
 
-def elector_for(
+def create_elector(
     election: LeaderElection,
     client: APIClient,
     *,
@@ -73,11 +73,11 @@ def elector_for(
     metrics: ElectionMetrics | None,
     clock: Clock,
 ) -> LeaderElector:
-    """The candidate that stands for this manager."""
+    """The elector of a manager."""
     return LeaderElector(
         client.resource(Lease, namespace=election.namespace),
         election.name,
-        identity=election.identity or own_identity(),
+        identity=election.identity or _default_identity(),
         times=election.times,
         release=election.release,
         labels=election.labels,
@@ -88,7 +88,7 @@ def elector_for(
     )
 
 
-def own_identity() -> str:
-    """A name that no other process has, and that says where to look for this one."""
+def _default_identity() -> str:
+    """Unique, and shows where the process runs."""
     host = os.environ.get("POD_NAME") or socket.gethostname()
     return f"{host}_{uuid.uuid4()}"

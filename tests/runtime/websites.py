@@ -1,4 +1,4 @@
-"""What the tests' controllers work on: websites, and the deployments that they own."""
+"""Objects of the tests: websites, their deployments, pods and config maps."""
 
 from __future__ import annotations
 
@@ -62,13 +62,13 @@ def a_config(name: str, **data: str) -> ConfigMap:
 
 
 def own_tasks() -> set[asyncio.Task[Any]]:
-    """All but the server's, which lets connections in and answers them when it comes to that."""
-    of_the_server = ("_Door._hand_over", "RequestHandler")
+    """All tasks except those of the server's connections."""
+    of_the_server = ("kubeloop/kit/listen", "RequestHandler")  # where their coroutines run
     tasks = asyncio.all_tasks()
     return {task for task in tasks if not any(name in repr(task) for name in of_the_server)}
 
 
-async def until(is_so: Callable[[], object]) -> None:
-    """Let things happen until something is so; the test's own limit ends it otherwise."""
-    while not is_so():
+async def until(condition: Callable[[], object]) -> None:
+    """Run the event loop until a condition holds; the timeout of the test ends it otherwise."""
+    while not condition():
         await asyncio.sleep(0.001)

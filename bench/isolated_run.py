@@ -1,9 +1,9 @@
-"""Runs one bench in an interpreter of its own.
+"""Runs one bench in its own interpreter.
 
-Promises: no bench sees the modules, the garbage or the peak memory of another; one that
+Guarantees: no bench sees the modules, the garbage or the peak memory of another; one that
 crashes, hangs or is interrupted takes nothing with it and leaves no process behind, and what
 it had found until then is kept.
-Elsewhere: the interpreter for a single snippet (`child`).
+See also: the interpreter for a single snippet (`child`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import msgspec
 from .measure import ROOT, Failed, Row
 from .scale import count
 
-__all__ = ["Report", "limit", "run_alone"]
+__all__ = ["Report", "limit", "run_isolated"]
 
 ERRORS = 2  # the descriptor of the error output
 
@@ -42,7 +42,7 @@ def limit() -> float:
     return float(count("LIMIT", 300, full=3600))
 
 
-def run_alone(module: str, *, within: float) -> Report:
+def run_isolated(module: str, *, within: float) -> Report:
     """Run the bench in `module` in a new interpreter and wait for what it found."""
     # What a bench that is killed leaves in its own folder for such things goes with ours.
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
@@ -58,7 +58,7 @@ def _run(module: str, out: Path, within: float) -> str:
     """Why it did not come to its end; empty when it did."""
     # What a bench prints must not get between the lines of the table.
     with subprocess.Popen(
-        [sys.executable, "-m", "bench.alone", module, str(out)],
+        [sys.executable, "-m", "bench.isolated_run", module, str(out)],
         cwd=ROOT,
         stdin=subprocess.PIPE,  # closed when we end, however that is
         stdout=ERRORS,
