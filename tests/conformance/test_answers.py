@@ -208,7 +208,7 @@ async def test_json_is_what_those_get_who_accept_everything(api: Caller, accept:
     assert reply.headers["Content-Type"] == "application/json"
 
 
-@differs("protobuf answers")
+@differs("protobuf responses")
 async def test_an_answer_may_be_protobuf(api: Caller) -> None:
     accept = {"Accept": "application/vnd.kubernetes.protobuf"}
 
