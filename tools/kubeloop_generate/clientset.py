@@ -1,4 +1,4 @@
-"""Writes the clientset: a method a resource, a class a group version; types, no behaviour."""
+"""Writes the clientset: a method a resource, a class a group version; types, no behavior."""
 
 from __future__ import annotations
 
