@@ -19,7 +19,7 @@ from kubeloop.wire.apps.v1 import Deployment
 
 PAGE = (Path(__file__).parent.parent / "docs/how-to/from-client-go.md").read_text(encoding="utf-8")
 
-# Words of common notes on client-go, by package. People look for them, also for the private ones.
+# Words of common notes on client-go, by package, including private names that people search for.
 WORDS = re.findall(
     r"\w+",
     """
@@ -59,7 +59,7 @@ NewSimpleClientset PrependReactor
 """,
 )
 
-# Words in the second column that are the reader's own, or examples.
+# Words in the second column that are the reader's names, or examples.
 EXAMPLES = frozenset(
     re.findall(
         r"\w+",
