@@ -66,7 +66,7 @@ EXAMPLES = frozenset(
         """
     ConfigMap Deployment Event Pod Website
     asyncio TaskGroup aclosing contextlib ctx envtest f kube kube_client kube_server leases logger ns reconcile
-    registration response runnable site webhooks
+    registration response runnable site tasks webhooks
     """,
     )
 )
