@@ -1,6 +1,6 @@
-"""A configmap without asyncio: make it or bring it up to date, change and remove keys.
+"""Create or update a ConfigMap, change and remove keys, without asyncio.
 
-Run it with `python examples/blocking_configmap.py`; nothing stays behind.
+Run it with `python examples/blocking_configmap.py`; it deletes what it creates.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ def main() -> None:
 
 
 def change(configmaps: ResourceClient[ConfigMap]) -> None:
-    """Only what changed is sent; when somebody else changes another key meanwhile, both stay."""
+    """Send only the change; a concurrent change of another key is preserved."""
     with configmaps.edit(NAME) as settings:
         settings.data["color"] = "blue"
         del settings.data["size"]
 
 
 def change_with_a_patch(configmaps: ResourceClient[ConfigMap]) -> None:
-    """Without reading it first; a merge patch removes a key by setting it to None."""
+    """Patch without reading; a merge patch removes a key by setting it to None."""
     configmaps.patch(NAME, {"data": {"shape": "round"}}, type="merge")
 
 

@@ -1,6 +1,6 @@
-"""A configmap: make it or bring it up to date, change one key of it, remove another.
+"""Create or update a ConfigMap, change one of its keys and remove another.
 
-Run it with `python examples/configmap.py`; nothing stays behind.
+Run it with `python examples/configmap.py`; it deletes what it creates.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ async def main() -> None:
 
 
 async def change(configmaps: ResourceClient[ConfigMap]) -> None:
-    """Only what changed is sent; when somebody else changes another key meanwhile, both stay."""
+    """Send only the change; a concurrent change of another key is preserved."""
     async with configmaps.edit(NAME) as settings:
         settings.data["color"] = "blue"
         del settings.data["size"]
 
 
 async def change_with_a_patch(configmaps: ResourceClient[ConfigMap]) -> None:
-    """Without reading it first; a merge patch removes a key by setting it to None."""
+    """Patch without reading; a merge patch removes a key by setting it to None."""
     await configmaps.patch(NAME, {"data": {"shape": "round"}}, type="merge")
 
 

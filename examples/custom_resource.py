@@ -1,4 +1,4 @@
-"""A kind of your own, as a class: the server learns it from the class, and you get objects.
+"""Define a kind as a class, install its CRD, and work with its objects.
 
 Run it with `python examples/custom_resource.py`; the CRD stays.
 """
@@ -14,7 +14,7 @@ from kubeloop.wire.meta.v1 import ObjectMeta
 class WebsiteSpec(Model):
     image: str
     replicas: int = 1
-    domains: list[str] = UNSET  # not sent before it is set, and reads as empty
+    domains: list[str] = UNSET  # optional: not sent until it is set, reads as empty
 
 
 class WebsiteStatus(Model):

@@ -1,8 +1,8 @@
-"""Kinds without classes: every object is a dict, and the server says where its kind is.
+"""Use kinds without classes: objects are dicts, and discovery finds the resource.
 
     python examples/dynamic.py
 
-The CRD is made here so that the example runs anywhere; usually it is there already.
+The example creates the CRD so that it runs on any cluster.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Of many processes one works, as long as it holds a lease.
+"""Run work in one of several processes, while it holds a lease.
 
     python examples/leader_election.py first &
     python examples/leader_election.py second
 
-Stop the first with Ctrl-C, and the second takes over at once: the lease was given back.
+Stop the first with Ctrl-C, and the second takes over at once, because the lease is released.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ async def main() -> None:
             async with elector.leadership() as leadership:
                 await work(identity, leadership.transitions)
         except LeadershipLost as error:
-            # The work was cancelled before anybody else could begin.
+            # The work was cancelled before another candidate could start.
             sys.exit(str(error))
 
 
 async def work(identity: str, transitions: int) -> None:
     print(f"{identity}: working, the lease has changed hands {transitions} times", flush=True)
-    await asyncio.Event().wait()  # whatever must not be done by two at once
+    await asyncio.Event().wait()  # work that must not run twice at once
 
 
 if __name__ == "__main__":

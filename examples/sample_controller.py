@@ -1,9 +1,9 @@
-"""A controller: a Foo owns a Deployment, says in its status how far that is, and writes events.
+"""A controller for a Foo that owns a Deployment, with status and events.
 
     python examples/sample_controller.py
 
 It installs the kind Foo from the class below. Run it twice: the lease `sample-controller`
-decides which of the two works. Ctrl-C lets it finish what it is at.
+decides which of the two works. On Ctrl-C it finishes running reconciles.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ manager = Manager(leader_election="sample-controller")
 
 @manager.controller(Foo, owns=[Deployment], workers=2, install_crd=True)
 async def reconcile(key: ObjectKey, ctx: Context) -> Result | None:
-    """Make the world as one Foo wants it; called when it, or its Deployment, has changed."""
-    foo = ctx.get(Foo, key)  # from the cache; ours to change
+    """Reconcile one Foo; called when it or its Deployment has changed."""
+    foo = ctx.get(Foo, key)  # a copy from the cache
     if foo is None:
-        return None  # it is gone, and the server collects what it owned
+        return None  # it was deleted; the server deletes what it owned
     if foo.spec.replicas < 0:
-        raise TerminalError("spec.replicas: less than none")  # no try mends it, only a change
+        raise TerminalError("spec.replicas: must not be negative")  # a retry cannot fix it
 
     wanted = deployment_for(foo)
     there = ctx.get(Deployment, ObjectKey(key.namespace, foo.spec.deployment_name))
@@ -55,7 +55,7 @@ async def reconcile(key: ObjectKey, ctx: Context) -> Result | None:
 
     available = (there.status.available_replicas if there is not None else None) or 0
     foo.status = FooStatus(available_replicas=available)
-    await ctx.update_status(foo)  # no request when it says so already
+    await ctx.update_status(foo)  # sends nothing if nothing changed
     ctx.log.info("%d of %d available", available, foo.spec.replicas)
     return None
 
