@@ -1,10 +1,10 @@
-"""Server-side apply of YAML files, each with any number of documents.
+"""Apply YAML files with any number of documents on the server side.
 
     python examples/apply_file.py                     # the example next to this file
     python examples/apply_file.py mine.yaml folder/
 
-Namespaces and CRDs go first, whatever the order of the documents. Applied again, the same
-files change nothing.
+Namespaces and CRDs are applied first, in any order of the documents. Applying the same files
+again changes nothing.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ async def main() -> None:
 
 
 def described(thing: AnyObject) -> str:
-    """Kinds that are built in come back as objects of their class, all others as dicts."""
+    """Built-in kinds are returned as objects of their class, all others as dicts."""
     data = thing.to_dict() if isinstance(thing, Kind) else thing
     where = data["metadata"].get("namespace", "-")
     return f"{data['kind']:<12} {where:<14} {data['metadata']['name']}"

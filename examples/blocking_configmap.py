@@ -1,6 +1,6 @@
 """A configmap without asyncio: create or update it, change and remove keys.
 
-Run it with `python examples/blocking_configmap.py`; nothing stays behind.
+Run it with `python examples/blocking_configmap.py`; it deletes what it creates.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def change(configmaps: ResourceClient[ConfigMap]) -> None:
 
 
 def change_with_a_patch(configmaps: ResourceClient[ConfigMap]) -> None:
-    """Without reading it first; a merge patch removes a key by setting it to None."""
+    """Patch without reading; a merge patch removes a key by setting it to None."""
     configmaps.patch(NAME, {"data": {"shape": "round"}}, type="merge")
 
 

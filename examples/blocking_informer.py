@@ -1,8 +1,8 @@
-"""How many pods each node has, kept up to date without asyncio, until Ctrl-C.
+"""Print how many pods each node has, with each change, without asyncio, until Ctrl-C.
 
     python examples/blocking_informer.py
 
-The informer costs one list and one watch; however often it is read, the server is not asked.
+The informer sends one list and one watch request; reads of the cache send none.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from kubeloop.wire.core.v1 import Pod
 
 def main() -> None:
     with Client() as client, client.informer(Pod, index={"node": "spec.nodeName"}) as pods:
-        for change in pods.changes():  # what is there comes first, as adds
+        for change in pods.changes():  # existing objects come first, as adds
             for node in nodes_of(change):
                 show(node, pods.lister)
 
 
 def show(node: str, lister: Lister[Pod]) -> None:
-    names = [key.name for key in lister.keys_by_index("node", node)]  # nothing is decoded
+    names = [key.name for key in lister.keys_by_index("node", node)]  # decodes nothing
     print(f"{node}: {len(names)} pods ({', '.join(names)})", flush=True)
 
 
 def nodes_of(change: Change[Pod]) -> set[str]:
-    """The node that a pod came to or left; none while it has none."""
+    """The node that a pod was added to or removed from, or an empty text."""
     states = (pod for pod in (change.old, change.new) if pod is not None)
     return {pod.spec.node_name for pod in states if pod.spec.node_name}
 

@@ -1,4 +1,4 @@
-"""A job without asyncio: run a command in the cluster, wait for its end, print what it wrote.
+"""Run a command as a Job, wait for its end and print its log, without asyncio.
 
 `python examples/blocking_job.py echo hello` runs `echo hello`.
 """
@@ -21,7 +21,7 @@ def main() -> None:
     command = sys.argv[1:] or ["echo", "hello from the cluster"]
     with Client() as client:
         jobs = client.batch_v1.jobs()
-        job = jobs.create(job_for(command))  # the server makes its name
+        job = jobs.create(job_for(command))  # the server generates its name
         name = job.metadata.name
         try:
             good = succeeded(jobs, name)
@@ -38,7 +38,7 @@ def job_for(command: Sequence[str]) -> Job:
     return Job(
         metadata=ObjectMeta(generate_name="example-job-"),
         spec=JobSpec(
-            backoff_limit=0,  # a command that fails is not run again
+            backoff_limit=0,  # do not retry a command that fails
             template=PodTemplateSpec(
                 spec=PodSpec(containers=[container], restart_policy="Never"),
             ),

@@ -1,6 +1,6 @@
 """A configmap: create or update it, change one key of it, remove another.
 
-Run it with `python examples/configmap.py`; nothing stays behind.
+Run it with `python examples/configmap.py`; it deletes what it creates.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ async def change(configmaps: ResourceClient[ConfigMap]) -> None:
 
 
 async def change_with_a_patch(configmaps: ResourceClient[ConfigMap]) -> None:
-    """Without reading it first; a merge patch removes a key by setting it to None."""
+    """Patch without reading; a merge patch removes a key by setting it to None."""
     await configmaps.patch(NAME, {"data": {"shape": "round"}}, type="merge")
 
 

@@ -1,6 +1,6 @@
-"""`kubectl cordon` and `uncordon`: no new pods for a node, and which pods it has.
+"""Cordon and uncordon a node as kubectl does, and list its pods.
 
-`python examples/cordon.py node-1` closes the node, `--undo` behind it opens it again.
+`python examples/cordon.py node-1` cordons the node; with `--undo` it uncordons it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ async def cordon(client: Client, name: str) -> None:
 
 
 async def uncordon(client: Client, name: str) -> None:
-    """With a patch: one request, nothing is read before."""
+    """Use a patch: one request, without a read."""
     await client.core_v1.nodes().patch(name, {"spec": {"unschedulable": None}}, type="merge")
 
 

@@ -14,7 +14,7 @@ from kubeloop.wire.meta.v1 import ObjectMeta
 class WebsiteSpec(Model):
     image: str
     replicas: int = 1
-    domains: list[str] = UNSET  # not sent before it is set, and reads as empty
+    domains: list[str] = UNSET  # optional: not sent until it is set, reads as empty
 
 
 class WebsiteStatus(Model):

@@ -2,7 +2,7 @@
 
     python examples/deployment.py
 
-It runs in the namespace of the current context, and leaves nothing behind.
+It uses the namespace of the current context, and deletes what it creates.
 """
 
 from __future__ import annotations
@@ -56,13 +56,13 @@ def web(*, image: str) -> Deployment:
 
 
 async def set_image(deployments: ResourceClient[Deployment], image: str) -> None:
-    """`kubectl set image`: only the difference is sent, when the block ends."""
+    """`kubectl set image`: sends the difference when the block ends."""
     async with deployments.edit(NAME) as deployment:
         deployment.spec.template.spec.containers[0].image = image
 
 
 async def restart(deployments: ResourceClient[Deployment]) -> None:
-    """`kubectl rollout restart`: a template that changed gets new pods."""
+    """`kubectl rollout restart`: a changed template creates new pods."""
     async with deployments.edit(NAME) as deployment:
         now = datetime.now(UTC).isoformat(timespec="seconds")
         deployment.spec.template.metadata.annotations[RESTARTED_AT] = now
@@ -81,7 +81,7 @@ def is_rolled_out(deployment: Deployment) -> bool:
     counts = (status.updated_replicas, status.replicas, status.available_replicas)
     return status.observed_generation == deployment.metadata.generation and all(
         (count or 0) == wanted
-        for count in counts  # a count of zero is left out
+        for count in counts  # the API leaves out a count of zero
     )
 
 

@@ -2,7 +2,7 @@
 
     python examples/dynamic.py
 
-The CRD is made here so that the example runs anywhere; usually it is there already.
+The example creates the CRD so that it runs on any cluster.
 """
 
 from __future__ import annotations

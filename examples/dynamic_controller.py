@@ -1,9 +1,9 @@
-"""A controller for any kind, named on the command line: it labels what it sees.
+"""A controller for any kind, named on the command line, that labels its objects.
 
     python examples/dynamic_controller.py v1 ConfigMap
     python examples/dynamic_controller.py example.com/v1 Website
 
-The kind need not have a class, and need not exist yet: it is waited for.
+The kind needs no class, and need not exist yet: the controller waits for it.
 """
 
 from __future__ import annotations

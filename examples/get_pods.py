@@ -1,4 +1,4 @@
-"""`kubectl get pods -A -o wide`: a table with the server's own columns, for any kind.
+"""Print the table of `kubectl get -A -o wide` for any kind, with the server's columns.
 
 `python examples/get_pods.py` shows pods, `python examples/get_pods.py apps/v1 Deployment`
 deployments.
@@ -21,7 +21,7 @@ async def main() -> None:
 
 
 def lines_of(table: Table) -> Iterable[Sequence[str]]:
-    """The head and the rows; the namespace stands first, as it does with -A."""
+    """The header and the rows; the namespace is the first column, as with -A."""
     yield ["NAMESPACE", *(column.name.upper() for column in table.columns)]
     for row in table.rows:
         metadata = (row.object or {}).get("metadata", {})

@@ -1,4 +1,4 @@
-"""A job: run a command in the cluster, wait for its end, print what it wrote.
+"""Run a command as a Job, wait for its end and print its log.
 
 `python examples/job.py echo hello` runs `echo hello`.
 """
@@ -22,7 +22,7 @@ async def main() -> None:
     command = sys.argv[1:] or ["echo", "hello from the cluster"]
     async with Client() as client:
         jobs = client.batch_v1.jobs()
-        job = await jobs.create(job_for(command))  # the server makes its name
+        job = await jobs.create(job_for(command))  # the server generates its name
         name = job.metadata.name
         try:
             good = await succeeded(jobs, name)
@@ -39,7 +39,7 @@ def job_for(command: Sequence[str]) -> Job:
     return Job(
         metadata=ObjectMeta(generate_name="example-job-"),
         spec=JobSpec(
-            backoff_limit=0,  # a command that fails is not run again
+            backoff_limit=0,  # do not retry a command that fails
             template=PodTemplateSpec(
                 spec=PodSpec(containers=[container], restart_policy="Never"),
             ),

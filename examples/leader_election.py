@@ -1,9 +1,9 @@
-"""Of many processes one works, as long as it holds a lease.
+"""Run work in one of several processes, while it holds a lease.
 
     python examples/leader_election.py first &
     python examples/leader_election.py second
 
-Stop the first with Ctrl-C, and the second takes over at once: the lease was given back.
+Stop the first with Ctrl-C, and the second takes over at once, because the lease is released.
 """
 
 from __future__ import annotations

@@ -40,10 +40,10 @@ manager = Manager(leader_election="sample-controller")
 
 @manager.controller(Foo, owns=[Deployment], workers=2, install_crd=True)
 async def reconcile(key: ObjectKey, ctx: Context) -> Result | None:
-    """Make the world as one Foo wants it; called when it, or its Deployment, has changed."""
-    foo = ctx.get(Foo, key)  # from the cache; ours to change
+    """Reconcile one Foo; called when it or its Deployment has changed."""
+    foo = ctx.get(Foo, key)  # a copy from the cache
     if foo is None:
-        return None  # it is gone, and the server collects what it owned
+        return None  # it was deleted; the server deletes what it owned
     if foo.spec.replicas < 0:
         raise TerminalError("spec.replicas: must not be negative")  # a retry cannot help
 

@@ -1,7 +1,7 @@
 """Pods of all namespaces and their changes, until Ctrl-C.
 
-`python examples/watch_pods.py app=web` shows those that the label selector selects,
-without a selector it shows all.
+`python examples/watch_pods.py app=web` selects pods by label; without a
+selector it shows all.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ async def main() -> None:
             try:
                 await show(client, labels)
             except Expired:
-                # The server has forgotten where the watch was: begin again with what there is.
+                # The version has expired: start again with the current state.
                 print("some changes were missed; this is what there is now:", flush=True)
-                await asyncio.sleep(1)  # not too often, should it forget at once
+                await asyncio.sleep(1)  # avoids a busy loop
 
 
 async def show(client: Client, labels: str | None) -> None:
-    """What is there comes first, as ADDED; broken connections are resumed without loss."""
+    """Existing objects come first, as ADDED; broken connections are resumed without loss."""
     async for event in client.core_v1.pods(ALL_NAMESPACES).watch(selector=labels):
         pod = event.object
         print(

@@ -1,9 +1,9 @@
-"""A webhook: every Deployment gets a label, and none may have more than ten replicas.
+"""A webhook that labels every Deployment and denies more than ten replicas.
 
     python examples/webhook.py /path/to/certificates
 
-The folder holds `tls.crt` and `tls.key`, as a mounted secret does; a new pair is taken up
-without a restart. `webhooks.configurations(…)` are the objects that tell the API server.
+The folder contains `tls.crt` and `tls.key`, like a mounted Secret; a rotated pair is used
+without a restart. `webhooks.configurations(…)` returns the webhook configurations.
 """
 
 from __future__ import annotations

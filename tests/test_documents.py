@@ -1,7 +1,8 @@
-"""What the documents say about the package is true of it; their code runs in `test_pages`."""
+"""The pages agree with the code and with each other; their code runs in `test_pages`."""
 
 from __future__ import annotations
 
+import importlib
 import pkgutil
 import re
 import tomllib
@@ -14,12 +15,12 @@ import kubeloop
 ROOT = Path(__file__).parent.parent
 ARCHITECTURE = (ROOT / "docs/explanation/architecture.md").read_text(encoding="utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-# What a reader of the package installs; the rest is for those who work on it.
+# Extras for users; the others are for development.
 FOR_USERS = set(PROJECT["project"]["optional-dependencies"]) - {"bench", "dev", "docs", "peers"}
 DOCUMENTS = sorted(
     [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("examples/*.md")]
 )
-# Pages that tools/docs_site.py makes of files at the top.
+# Pages that tools/docs_site.py generates from top-level files.
 MADE = {"changelog.md", "code-of-conduct.md", "contributing.md", "security.md"}
 # Pages of the reference that are not about a package.
 TABLES = {
@@ -29,10 +30,10 @@ TABLES = {
 STATES = dict(re.findall(r"^\| `(\w+)` \| (\w+) \|", ARCHITECTURE, re.MULTILINE))
 
 
-def test_the_architecture_page_marks_the_rooms_that_exist() -> None:
-    rooms = {found.name for found in pkgutil.iter_modules(kubeloop.__path__) if found.ispkg}
+def test_the_architecture_page_marks_the_packages_that_exist() -> None:
+    packages = {found.name for found in pkgutil.iter_modules(kubeloop.__path__) if found.ispkg}
 
-    assert {room for room, state in STATES.items() if state == "today"} == rooms
+    assert {package for package, state in STATES.items() if state == "today"} == packages
 
 
 def test_the_architecture_page_names_the_layers_of_the_import_contract() -> None:
@@ -40,7 +41,7 @@ def test_the_architecture_page_names_the_layers_of_the_import_contract() -> None
     contract = next(each for each in contracts if each["id"] == "layers")
     layers = [re.findall(r"\w+", layer) for layer in contract["layers"]]
 
-    assert {room for layer in layers for room in layer} == set(STATES)
+    assert {package for layer in layers for package in layer} == set(STATES)
     assert "\n".join(" | ".join(layer) for layer in layers) in ARCHITECTURE
 
 
@@ -51,13 +52,21 @@ def test_the_architecture_page_shows_the_layers_of_the_embedded_server() -> None
     assert "```\n" + "\n".join(contract["layers"]) + "\n```" in ARCHITECTURE
 
 
-def test_each_room_has_a_page_in_the_reference() -> None:
-    rooms = {room for room, state in STATES.items() if state == "today"}
+def test_the_paths_on_the_architecture_page_exist() -> None:
+    section = ARCHITECTURE.partition("## Paths of the main jobs")[2].partition("\n## ")[0]
+    paths = re.findall(r"^\W*(\w+(?:/\w+)+\.py)\b", section, re.MULTILINE)
+
+    assert len(paths) > 10
+    assert [path for path in paths if not (ROOT / "src/kubeloop" / path).exists()] == []
+
+
+def test_each_package_has_a_page_in_the_reference() -> None:
+    packages = {package for package, state in STATES.items() if state == "today"}
 
     pages = {path.stem for path in (ROOT / "docs/reference").glob("*.md")}
 
-    # The command line is no place to import from.
-    assert rooms - {"cli"} == pages - TABLES
+    # Programs import nothing from the command line.
+    assert packages - {"cli"} == pages - TABLES
 
 
 def test_the_page_of_extras_names_what_there_is_to_install() -> None:
@@ -78,3 +87,20 @@ def _is_there(target: Path) -> bool:
     docs = ROOT / "docs"
     made = target.resolve().is_relative_to(docs) and str(target.resolve().relative_to(docs)) in MADE
     return made or target.exists()
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_pages_import_only_public_names(document: Path) -> None:
+    text = document.read_text(encoding="utf-8")
+    imports = re.findall(r"^from (kubeloop[\w.]*) import (?:\(([^)]+)\)|(.+))$", text, re.MULTILINE)
+    names = [
+        (module, name)
+        for module, *lists in imports
+        for name in re.findall(r"\w+", re.sub(r"#.*", "", "".join(lists)))
+    ]
+
+    assert [
+        (module, name)
+        for module, name in names
+        if name not in getattr(importlib.import_module(module), "__all__", [name])
+    ] == []

@@ -20,7 +20,7 @@ from kubeloop.wire.apps.v1 import Deployment
 
 PAGE = (Path(__file__).parent.parent / "docs/how-to/from-client-go.md").read_text(encoding="utf-8")
 
-# Words of common notes on client-go, by package. People look for them, also for the private ones.
+# Words of common notes on client-go, by package, including private names that people search for.
 WORDS = re.findall(
     r"\w+",
     """
@@ -60,14 +60,14 @@ NewSimpleClientset PrependReactor
 """,
 )
 
-# Words in the second column that are the reader's own, or examples.
+# Words in the second column that are the reader's names, or examples.
 EXAMPLES = frozenset(
     re.findall(
         r"\w+",
         """
     ConfigMap Deployment Event Pod Website
     asyncio TaskGroup aclosing contextlib ctx envtest f kube kube_client kube_server leases logger ns reconcile
-    registration site tasks webhooks
+    registration response runnable site tasks webhooks
     """,
     )
 )

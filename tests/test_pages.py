@@ -1,4 +1,4 @@
-"""The code on the pages runs as a reader runs it, each page on a fresh server if it has one."""
+"""The code of the pages runs as a reader runs it, each page on a new server if it needs one."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ PAGES = (
     "docs/how-to/webhooks.md",
     "docs/how-to/workqueues.md",
 )
-# Pages that are run in a way of their own, and the tests that do it.
+# Pages that other tests run.
 ELSEWHERE = {
     **dict.fromkeys(TUTORIAL, "tests/test_tutorial.py"),
     "docs/how-to/cli.md": "tests/cli/test_cli_page.py",
@@ -56,7 +56,7 @@ def test_the_code_of_a_page_runs_as_its_reader_runs_it(page: str, tmp_path: Path
         reader.follow(page)
 
 
-def test_no_page_has_code_that_nobody_runs() -> None:
+def test_tests_run_every_page_with_code() -> None:
     found = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").glob("*.md")]
     pages = [str(path.relative_to(ROOT)) for path in sorted(found)]
 
@@ -67,7 +67,7 @@ def test_no_page_has_code_that_nobody_runs() -> None:
 
 
 @pytest.mark.parametrize("page", ELSEWHERE)
-def test_who_says_to_run_a_page_names_it(page: str) -> None:
+def test_the_test_that_runs_a_page_names_it(page: str) -> None:
     assert Path(page).name in (ROOT / ELSEWHERE[page]).read_text(encoding="utf-8")
 
 
@@ -79,46 +79,46 @@ def function_in(source: str, name: str) -> Callable[[Deployment], bool]:
     return cast("Callable[[Deployment], bool]", names[name])
 
 
-def rolled_out_by(place: str) -> Callable[[Deployment], bool]:
-    if place.endswith(".py"):
-        return function_in((ROOT / place).read_text(encoding="utf-8"), "is_rolled_out")
+def rolled_out_by(path: str) -> Callable[[Deployment], bool]:
+    if path.endswith(".py"):
+        return function_in((ROOT / path).read_text(encoding="utf-8"), "is_rolled_out")
     blocks = [
-        block.text for block in blocks_of(place, "python") if "def is_rolled_out" in block.text
+        block.text for block in blocks_of(path, "python") if "def is_rolled_out" in block.text
     ]
     return function_in("".join(blocks), "is_rolled_out")
 
 
 @pytest.mark.parametrize(
-    "place",
+    "path",
     ["docs/how-to/migrating.md", "docs/how-to/controllers.md", "examples/deployment.py",
      "examples/blocking_deployment.py"],
 )  # fmt: skip
-def test_a_rollout_is_over_when_all_pods_are_new_and_available(place: str) -> None:
-    is_rolled_out = rolled_out_by(place)
+def test_a_rollout_is_complete_when_all_pods_are_new_and_available(path: str) -> None:
+    is_rolled_out = rolled_out_by(path)
     done = {"replicas": 2, "updatedReplicas": 2, "availableReplicas": 2}
 
-    def over(wanted: int, status: Mapping[str, int], generation: int = 2) -> bool:
+    def complete(desired: int, status: Mapping[str, int], generation: int = 2) -> bool:
         rollout = {
             "metadata": {"name": "web", "generation": generation},
-            "spec": {"replicas": wanted},
+            "spec": {"replicas": desired},
             "status": {"observedGeneration": 2, **status},
         }
         return is_rolled_out(Deployment.from_dict(rollout))
 
-    assert over(2, done)
-    assert over(0, {})  # counts of zero are not sent
-    assert not over(2, done, generation=3)  # of an older spec
-    assert not over(2, {**done, "replicas": 3, "updatedReplicas": 1})  # the new one cannot start
-    assert not over(2, {**done, "replicas": 3})  # an old one is left
-    assert not over(2, {**done, "availableReplicas": 1})
+    assert complete(2, done)
+    assert complete(0, {})  # counts of zero are not sent
+    assert not complete(2, done, generation=3)  # of an older spec
+    assert not complete(2, {**done, "replicas": 3, "updatedReplicas": 1})  # a new pod cannot start
+    assert not complete(2, {**done, "replicas": 3})  # an old pod is left
+    assert not complete(2, {**done, "availableReplicas": 1})
 
 
 @pytest.mark.timeout(120)
-def test_the_script_for_a_new_image_does_not_call_an_image_that_cannot_be_pulled_a_success(
+def test_the_script_for_a_new_image_fails_if_the_image_cannot_be_pulled(
     tmp_path: Path,
 ) -> None:
     def broken(seen: SeenRequest) -> SeenRequest | None:
-        """Every image that is set from now on is none that can be pulled."""
+        """Make every new image one that cannot be pulled."""
         if (seen.verb, seen.resource) != ("patch", "deployments") or b"nginx:1.29" not in seen.body:
             return None
         change = seen.json()
@@ -138,18 +138,18 @@ def test_the_script_for_a_new_image_does_not_call_an_image_that_cannot_be_pulled
         server.faults.reactors.append(broken)
         (tmp_path / "kubeconfig").write_text(server.kubeconfig(), encoding="utf-8")
 
-        # Two minutes are long for a test; that the time is up is seen after one second too.
+        # One second instead of two minutes shows the timeout, too.
         Reader(tmp_path, instead={"=120": "=1"}).write_files("docs/how-to/migrating.md")
         ended = run_python("new_image.py", folder=tmp_path)
 
-        deployments.wait_for("web", condition="Available")  # all the while: the old pods serve
+        deployments.wait_for("web", condition="Available")  # the old pods still run
     assert ended.returncode != 0
     assert "runs the new image" not in ended.stdout
     assert "WaitTimeout" in ended.stderr
 
 
 @pytest.mark.timeout(120)
-def test_the_tests_of_the_controllers_page_leave_the_readers_cluster_alone(tmp_path: Path) -> None:
+def test_the_tests_of_the_controllers_page_do_not_use_the_readers_cluster(tmp_path: Path) -> None:
     Reader(tmp_path).write_files("docs/how-to/controllers.md")
     with running_in_thread(APIServer()) as cluster:
         (tmp_path / "kubeconfig").write_text(cluster.kubeconfig(), encoding="utf-8")

@@ -29,11 +29,12 @@ PAGES = {
     "controllers.md": "docs/how-to/controllers.md",
     "security.md": "SECURITY.md",  # docs/security.md is made from it
 }
-# Headings under which nothing is promised that a test could break.
+# Headings under which nothing is guaranteed that a test could break.
 WITHOUT_PROMISES = {
-    ("controllers.md", "Further"),  # links
-    ("security.md", "Report a weakness"),  # what the maintainers do
-    ("security.md", "Versions with fixes"),  # likewise
+    ("controllers.md", "Further reading"),  # links
+    ("cache.md", "Further reading"),  # links
+    ("security.md", "Report a vulnerability"),  # what the maintainers do
+    ("security.md", "Supported versions"),  # likewise
 }
 
 
@@ -76,7 +77,7 @@ def _rows() -> Iterator[Row]:
         if heading := re.fullmatch(r"### \[(.+)\]\((?:[\w.-]+/)*([\w-]+\.md)#([\w-]+)\)", line):
             section, page = heading[1], heading[2]
             assert heading[3] == _anchor(section), line
-        elif line.startswith("| ") and not line.startswith("| promise |"):
+        elif line.startswith("| ") and not line.startswith("| guarantee |"):
             promise, tests = re.fullmatch(r"\| (.+) \| (.+) \|", line).groups()  # type: ignore[union-attr] # or the table is no table
             yield Row(page, section, promise, tuple(re.findall(r"`([^`]+)`", tests)))
 
@@ -132,8 +133,8 @@ def test_every_section_with_promises_is_in_the_table(page: str) -> None:
     assert listed & without == set()
 
 
-# Rows and points that say what is not promised.
-NO_PROMISE = ("exactly once is not promised", "- Two kinds, two clocks")
+# Rows and points that say what is not guaranteed.
+NO_PROMISE = ("exactly once is not guaranteed", "- No order between kinds")
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -176,7 +177,7 @@ def _retry_delay(*, failures: int) -> float:
 NUMBERS = [
     ("consistency.md", "no in-flight slot for 120 s", DEFAULT_TIMEOUTS.slot, 120),
     ("consistency.md", "after 150 s if only this stream is dead", DEFAULT_TIMEOUTS.idle, 150),
-    ("consistency.md", "begin at 0.8 s", reflector.BACKOFF.duration, 0.8),
+    ("consistency.md", "start at 0.8 s", reflector.BACKOFF.duration, 0.8),
     ("consistency.md", "and double", reflector.BACKOFF.factor, 2),
     ("consistency.md", "up to 30 s", reflector.BACKOFF.cap, 30),
     ("consistency.md", "jitter of up to as much again", reflector.BACKOFF.jitter, 1),
@@ -189,27 +190,27 @@ NUMBERS = [
     ("cache.md", "three times", connections.TCP_KEEP_PROBES, 3),
     ("cache.md", "10 s apart", connections.TCP_KEEP_INTERVAL, 10),
     ("cache.md", "sends no new object for 60 s", watch_list.STALL, 60),
-    ("cache.md", "asks for two more streams", watch_list.STREAM_RETRIES, 2),
+    ("cache.md", "requests two more streams", watch_list.STREAM_RETRIES, 2),
     ("cache.md", "for the next ten minutes", watch_list.RETRY_STREAMS_AFTER, 600),
     ("cache.md", "gives up after 60 s and retries", reflector.OPEN_WITHIN, 60),
     ("cache.md", "5 to 10 minutes", reflector.MIN_WATCH_TIMEOUT, 300),
     ("cache.md", "plus 30 s", reflector.GRACE, 30),
-    ("cache.md", "is kept, up to a minute", reflector_errors.MAX_RETRY_AFTER, 60),
+    ("cache.md", "`Retry-After`, up to a minute", reflector_errors.MAX_RETRY_AFTER, 60),
     ("cache.md", "An outage of 5 seconds", outage.WARN_AFTER, 5),
     ("cache.md", "again after a minute", outage.SECOND_WARNING, 60),
     ("cache.md", "at most an hour apart", outage.LONGEST_INTERVAL, 3600),
     ("controllers.md", "cancelled after 5 minutes", specs.RECONCILE_TIMEOUT, 300),
     ("controllers.md", "`grace` seconds (30)", manager.GRACE, 30),
     ("controllers.md", "5 s for cancelled work", lifecycle.CANCEL_TIMEOUT, 5),
-    ("controllers.md", "at most 5 s for events", broadcaster.FLUSH_WITHIN, 5),
+    ("controllers.md", "at most 5 s for queued events", broadcaster.FLUSH_WITHIN, 5),
     ("controllers.md", "gives other tasks 5 s", RUNNING.TASKS_GRACE, 5),
     ("controllers.md", "`asyncio.to_thread` 10 s", RUNNING.THREADS_GRACE, 10),
     ("controllers.md", "waits for it, for 10 s", context.FRESH_TIMEOUT, 10),
     ("controllers.md", "After 3 minutes `/readyz` fails", own_writes.BEHIND_AFTER, 180),
     ("controllers.md", "for more than 60 s", health.NOT_CURRENT_AFTER, 60),
-    ("controllers.md", "no sign of life for more than 15 minutes", health.DEAD_AFTER, 900),
+    ("controllers.md", "no activity for more than 15 minutes", health.DEAD_AFTER, 900),
     ("controllers.md", "takes longer than 5 s fails", health.CHECK_TIMEOUT, 5),
-    ("controllers.md", "for more than 20 s after its lease", DEFAULT_TOLERANCE, 20),
+    ("controllers.md", "more than 20 s after its lease", DEFAULT_TOLERANCE, 20),
 ]
 
 

@@ -1,4 +1,4 @@
-"""The tutorial is followed word for word, in real processes, on a server without a cluster."""
+"""The tutorial runs as printed, in real processes, on the embedded server."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ PAGES = (
 
 @pytest.fixture
 def free_port() -> str:
-    """Somebody may use the tutorial's port on this machine.
+    """A port instead of the tutorial's, which may be in use on this machine.
 
-    It is one of those that no system hands out by itself: the server goes and comes back, and
-    meanwhile nobody is to be given its port, not even a client that tries to reach it there.
+    It is outside the ephemeral range: while the server restarts, the system must not assign its
+    port to another socket, such as that of a client that tries to connect.
     """
     while True:
         port = secrets.choice(range(10_000, 30_000))

@@ -1,9 +1,9 @@
-"""What the site has besides `docs/`: files at the top of the repository, and tables of facts.
+"""Adds pages of top-level files, and generated tables, to the documentation site.
 
-mkdocs calls the functions named `on_…` (see `hooks` in `mkdocs.yml`). A page says
-`<!-- made: kinds -->` where one of `MAKERS` has something to put.
-Promises: a link that works in the repository works on the site, or is not a link there.
-Elsewhere: what the reference shows (mkdocstrings, `docs_structs`).
+mkdocs calls the functions named `on_…` (see `hooks` in `mkdocs.yml`). A page marks the place
+of a generated table with `<!-- made: kinds -->`; `MAKERS` has the functions.
+Guarantees: a link that works in the repository works on the site, or is plain text there.
+See also: `docs_structs` (models in the reference), mkdocstrings (the rest of the reference).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = [
 
 ROOT = Path(__file__).parent.parent
 
-# Files that a repository has at its top, and their pages.
+# Top-level files and their pages.
 AT_THE_TOP = {
     "CHANGELOG.md": "changelog.md",
     "CODE_OF_CONDUCT.md": "code-of-conduct.md",
@@ -46,7 +46,7 @@ AT_THE_TOP = {
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
-    """Called by mkdocs once it has found what is in `docs/`."""
+    """Add the top-level files to the pages; mkdocs calls it with the files of `docs/`."""
     from mkdocs.structure.files import File
 
     for name, page in AT_THE_TOP.items():
@@ -56,15 +56,15 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, **_: object) -> str:
-    """Called by mkdocs with the text of each page."""
+    """Insert the generated tables; mkdocs calls it with the text of each page."""
     return re.sub(r"<!-- made: (\w+) -->", lambda found: MAKERS[found[1]](), markdown)
 
 
-# --- files at the top
+# --- top-level files
 
 
 def page_of(text: str) -> str:
-    """A file's text with its links as they are from inside of `docs/`."""
+    """The text of a top-level file, with links relative to `docs/`."""
     return re.sub(r"\[([^\]]*)\]\(([^)]+)\)", _link, text)
 
 
@@ -89,8 +89,8 @@ def examples() -> str:
 
 def _example(path: Path) -> str:
     source = path.read_text("utf-8")
-    said = ast.get_docstring(ast.parse(source)) or path.stem
-    heading = said.splitlines()[0].rstrip(".")
+    docstring = ast.get_docstring(ast.parse(source)) or path.stem
+    heading = docstring.splitlines()[0].rstrip(".")
     return f'## {path.name}\n\n{heading}.\n\n```python title="{path.name}"\n{source}```\n'
 
 
@@ -112,7 +112,7 @@ def _module(info: ResourceInfo) -> str:
 
 
 def _table(module: str, infos: Iterable[ResourceInfo]) -> str:
-    head = f"\n## {module}\n\n| kind | resource | short | in a namespace |\n|---|---|---|---|\n"
+    head = f"\n## {module}\n\n| kind | resource | short | namespaced |\n|---|---|---|---|\n"
     return head + "\n".join(_row(info) for info in sorted(infos, key=lambda each: each.kind))
 
 
@@ -125,32 +125,34 @@ def _row(info: ResourceInfo) -> str:
 
 
 def errors() -> str:
-    """Every error that a room's door has, as a tree with a sentence each."""
-    doors = {error: door for door in _doors() for error in _errors_of(door)}
-    return "".join(_branch(KubeError, doors, depth=0))
+    """Every public error, as a tree with the first line of its docstring."""
+    packages = {error: package for package in _packages() for error in _errors_of(package)}
+    return "".join(_branch(KubeError, packages, depth=0))
 
 
-def _doors() -> list[str]:
-    rooms = [found.name for found in pkgutil.iter_modules(kubeloop.__path__) if found.ispkg]
-    return [f"kubeloop.{room}" for room in sorted(rooms) if room != "cli"]
+def _packages() -> list[str]:
+    names = [found.name for found in pkgutil.iter_modules(kubeloop.__path__) if found.ispkg]
+    return [f"kubeloop.{name}" for name in sorted(names) if name != "cli"]
 
 
-def _errors_of(door: str) -> Iterator[type[KubeError]]:
-    room = importlib.import_module(door)
-    for name in room.__all__:
-        found = getattr(room, name)
+def _errors_of(package: str) -> Iterator[type[KubeError]]:
+    module = importlib.import_module(package)
+    for name in module.__all__:
+        found = getattr(module, name)
         if isinstance(found, type) and issubclass(found, KubeError):
             yield found
 
 
-def _branch(error: type[KubeError], doors: dict[type[KubeError], str], *, depth: int) -> list[str]:
+def _branch(
+    error: type[KubeError], packages: dict[type[KubeError], str], *, depth: int
+) -> list[str]:
     below = sorted(error.__subclasses__(), key=lambda each: each.__name__)
-    lines = [line for each in below for line in _branch(each, doors, depth=depth + 1)]
-    if error not in doors:
+    lines = [line for each in below for line in _branch(each, packages, depth=depth + 1)]
+    if error not in packages:
         return lines
-    said = (error.__doc__ or "").partition("\n")[0]
-    name = f"[`{error.__name__}`][{doors[error]}.{error.__name__}]"
-    return [f"{'    ' * depth}- {name} – {said}\n", *lines]
+    summary = (error.__doc__ or "").partition("\n")[0]
+    name = f"[`{error.__name__}`][{packages[error]}.{error.__name__}]"
+    return [f"{'    ' * depth}- {name} – {summary}\n", *lines]
 
 
 # --- metrics
@@ -172,7 +174,7 @@ def metrics() -> str:
         f" {each.documentation} |"
         for each in ours
     ]
-    return "\n".join(["| name | type | what it is |", "|---|---|---|", *rows])
+    return "\n".join(["| name | type | meaning |", "|---|---|---|", *rows])
 
 
 MAKERS: Mapping[str, Callable[[], str]] = {

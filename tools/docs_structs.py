@@ -1,10 +1,10 @@
-"""Shows msgspec structs in the reference as what they are: a signature and documented fields.
+"""Shows msgspec structs in the reference with a signature and documented fields.
 
-mkdocstrings reads sources through griffe, which knows dataclasses and not structs. This
-extension gives a struct the `__init__` that msgspec makes at run time, and takes the comment
-at the end of a field's line for the field's description.
-Promises: nothing is imported, and what has words of its own keeps them.
-Elsewhere: which pages there are (`mkdocs.yml`), pages made of other files (`docs_site`).
+mkdocstrings reads sources through griffe, which supports dataclasses but not structs. This
+extension gives a struct the `__init__` that msgspec creates at run time, and uses the comment
+at the end of a field's line as the field's description.
+Guarantees: nothing is imported; existing docstrings are not changed.
+See also: `mkdocs.yml` (which pages there are), `docs_site` (generated pages).
 """
 
 from __future__ import annotations

@@ -10,7 +10,14 @@ from kubeloop.cli.table_watch import Changed, watch_table
 from kubeloop.clients import APIClient
 from kubeloop.wire.core.v1 import Pod
 from tests.support.clocks import InstantClock
-from tests.support.scripted_server import Asked, Line, chunked, client_for, reply, serving
+from tests.support.scripted_server import (
+    ReceivedRequest,
+    ServerConnection,
+    chunked,
+    client_for,
+    reply,
+    serving,
+)
 
 TABLE = {"kind": "Table", "apiVersion": "meta.k8s.io/v1", "metadata": {"resourceVersion": "5"}}
 ROW = {"cells": ["a"], "object": {"metadata": {"name": "a", "resourceVersion": "6"}}}
@@ -21,7 +28,7 @@ async def test_a_server_that_ends_each_watch_after_one_event_is_not_stormed() ->
     clock = InstantClock()
     moments: list[float] = []
 
-    async def answer(asked: Asked, line: Line) -> None:
+    async def answer(asked: ReceivedRequest, line: ServerConnection) -> None:
         if "watch" not in parse_qs(urlsplit(asked.target).query):
             await reply(body=TABLE | {"columnDefinitions": [], "rows": []})(asked, line)
             return

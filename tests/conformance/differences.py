@@ -15,18 +15,18 @@ __all__ = ["DIFFERENCES", "differs"]
 # what differs -> why it stays so
 DIFFERENCES: Final[dict[str, str]] = {
     "narrow impersonation": (
-        "impersonation needs the verb `impersonate`; the narrower verbs, which nobody is given "
-        "by default, are not known"
+        "impersonation needs the verb `impersonate`; the narrower verbs, which no default role "
+        "grants, are not supported"
     ),
-    "protobuf answers": "answers are JSON or YAML; protobuf is read in bodies, and never written",
+    "protobuf responses": "responses are JSON or YAML; protobuf is accepted in requests",
     "types in an apply": (
-        "in an apply of a custom kind a value of the wrong type is found by the schema (422) "
-        "and not by the merge before it (500)"
+        "in an apply of a custom resource, a value of the wrong type is rejected by the schema "
+        "(422), not by the merge before it (500)"
     ),
-    "unknown methods": "the HTTP library ends a request with a method it does not know with 400",
+    "unknown methods": "the HTTP library responds with 400 to a method that it does not know",
     "tests of JSON patches": (
-        "`test` compares values; kube-apiserver compares texts, so that a number or a string that "
-        "is written in another way than its own (`1.50`, `<` unescaped) fails"
+        "`test` compares values; kube-apiserver compares texts, so a number or string in another "
+        "notation (`1.50`, `<` unescaped) fails"
     ),
 }
 

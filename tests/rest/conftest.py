@@ -9,11 +9,11 @@ import pytest
 from kubeloop.kit import ManualClock
 from tests.support.certificates import Authority
 from tests.support.clocks import InstantClock
-from tests.support.scripted_server import Script, serving
+from tests.support.scripted_server import ScriptedServer, serving
 
 
 @pytest.fixture
-async def server() -> AsyncIterator[Script]:
+async def server() -> AsyncIterator[ScriptedServer]:
     async with serving() as script:
         yield script
 

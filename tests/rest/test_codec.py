@@ -12,7 +12,7 @@ from kubeloop.rest import Codec, JsonCodec, path_request, resource_request
 from kubeloop.rest.codec import media_type_of
 from kubeloop.wire import RawEvent, split_event
 from kubeloop.wire.core.v1 import Pod
-from tests.support.scripted_server import PODS, Script, chunked, client_for, reply
+from tests.support.scripted_server import PODS, ScriptedServer, chunked, client_for, reply
 
 T = TypeVar("T")
 
@@ -115,7 +115,7 @@ class OtherCodec:
 
 
 async def test_a_codec_decides_media_types_decoding_and_framing_of_a_rest_client(
-    server: Script,
+    server: ScriptedServer,
 ) -> None:
     """REST-45, REST-46, REST-50, REST-69."""
     codec: Codec = OtherCodec()
@@ -136,7 +136,7 @@ async def test_a_codec_decides_media_types_decoding_and_framing_of_a_rest_client
     assert server.asked[0].body == b'magic{"b": 2}'
 
 
-async def test_a_415_is_a_response_and_nothing_falls_back(server: Script) -> None:
+async def test_a_415_is_a_response_and_nothing_falls_back(server: ScriptedServer) -> None:
     """REST-48, REST-49."""
     server.says(reply(415))
     async with client_for(server, codec=OtherCodec()) as rest:

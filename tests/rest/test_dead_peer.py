@@ -12,7 +12,14 @@ from typing import Any
 import pytest
 
 from kubeloop.rest import Timeouts, WatchEnd, connections, resource_request
-from tests.support.scripted_server import PODS, Asked, Line, Script, chunked, client_for
+from tests.support.scripted_server import (
+    PODS,
+    ReceivedRequest,
+    ScriptedServer,
+    ServerConnection,
+    chunked,
+    client_for,
+)
 
 from .test_watch import event
 
@@ -27,7 +34,7 @@ def options_of(sock: socket.socket) -> dict[str, int]:
 
 @on_linux
 async def test_the_kernel_ends_a_connection_whose_peer_is_silent_for_45_seconds(
-    server: Script, monkeypatch: pytest.MonkeyPatch
+    server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[socket.socket] = []
     make = connections.keep_alive_socket
@@ -68,13 +75,13 @@ def deafen(number: int) -> None:
 
 @on_linux
 async def test_a_watch_ends_when_the_kernel_of_its_peer_is_silent(
-    server: Script, monkeypatch: pytest.MonkeyPatch
+    server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With shorter times: the peer's socket stays open, and answers nothing."""
     for name in ("TCP_KEEP_IDLE", "TCP_KEEP_INTERVAL", "TCP_KEEP_PROBES"):
         monkeypatch.setattr(connections, name, 1)
 
-    async def dead(asked: Asked, line: Line) -> None:
+    async def dead(asked: ReceivedRequest, line: ServerConnection) -> None:
         await line.send(
             b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
             b"Transfer-Encoding: chunked\r\n\r\n"
@@ -98,7 +105,7 @@ async def test_a_watch_ends_when_the_kernel_of_its_peer_is_silent(
 
 @on_linux
 async def test_a_quiet_watch_of_a_living_peer_lasts(
-    server: Script, monkeypatch: pytest.MonkeyPatch
+    server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The kernel of the peer answers the probes, whatever its process does."""
     for name in ("TCP_KEEP_IDLE", "TCP_KEEP_INTERVAL", "TCP_KEEP_PROBES"):

@@ -15,9 +15,9 @@ from kubeloop.kit import ManualClock
 from kubeloop.rest import RESTClient, Timeouts, fetch, path_request
 from tests.support.certificates import Authority
 from tests.support.scripted_server import (
-    Line,
     Reply,
-    Script,
+    ScriptedServer,
+    ServerConnection,
     chunked,
     client_for,
     cut,
@@ -70,7 +70,9 @@ async def test_a_connection_that_does_not_come_about_ends_in_time() -> None:
             each.close()
 
 
-async def test_a_server_that_never_responds_ends(server: Script, clock: ManualClock) -> None:
+async def test_a_server_that_never_responds_ends(
+    server: ScriptedServer, clock: ManualClock
+) -> None:
     """Needs 4."""
     server.says(hang)
     async with client_for(server, clock=clock) as rest:
@@ -84,7 +86,7 @@ async def test_a_server_that_never_responds_ends(server: Script, clock: ManualCl
         await server.until(lambda seen: seen.closed == 1)
 
 
-async def test_a_silent_body_ends_with_an_error(server: Script, clock: ManualClock) -> None:
+async def test_a_silent_body_ends_with_an_error(server: ScriptedServer, clock: ManualClock) -> None:
     server.says(chunked(b'{"a":', end="hang"))
     async with client_for(server, clock=clock) as rest:
         task = asyncio.create_task(rest.send(POST))
@@ -98,12 +100,12 @@ async def test_a_silent_body_ends_with_an_error(server: Script, clock: ManualClo
 
 
 async def test_the_whole_call_has_an_end_however_busy_the_body_is(
-    server: Script, clock: ManualClock
+    server: ScriptedServer, clock: ManualClock
 ) -> None:
     """REST-8, REST-41."""
     sent = asyncio.Event()
 
-    async def drips(_: Any, line: Line) -> None:
+    async def drips(_: Any, line: ServerConnection) -> None:
         await line.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
         while True:
             await line.send(b"x")
@@ -125,7 +127,7 @@ async def test_the_whole_call_has_an_end_however_busy_the_body_is(
 
 @pytest.mark.parametrize("step", [cut, reset])
 async def test_a_connection_closed_without_a_response_is_reported(
-    step: Reply, server: Script
+    step: Reply, server: ScriptedServer
 ) -> None:
     server.says(step)
     async with client_for(server) as rest:
@@ -134,7 +136,7 @@ async def test_a_connection_closed_without_a_response_is_reported(
 
 
 @pytest.mark.parametrize("end", ["cut", "reset"])
-async def test_a_truncated_body_is_reported(end: str, server: Script) -> None:
+async def test_a_truncated_body_is_reported(end: str, server: ScriptedServer) -> None:
     """Needs 8: as a resumable error of ours."""
     server.says(chunked(b'{"a":', end=end))
     async with client_for(server) as rest:
@@ -146,7 +148,9 @@ async def test_a_truncated_body_is_reported(end: str, server: Script) -> None:
 
 
 @pytest.mark.parametrize("missing", [1, 8, 12])
-async def test_a_truncated_compressed_body_is_reported(missing: int, server: Script) -> None:
+async def test_a_truncated_compressed_body_is_reported(
+    missing: int, server: ScriptedServer
+) -> None:
     """Its length is as promised: only the packing tells."""
     packed = gzip.compress(b"a line of the log\n" * 9)[:-missing]
     server.says(reply(body=packed, headers={"Content-Encoding": "gzip"}))
@@ -155,8 +159,8 @@ async def test_a_truncated_compressed_body_is_reported(missing: int, server: Scr
             await rest.stream(path_request("GET", "/x")).read()
 
 
-async def test_a_body_shorter_than_its_content_length_is_reported(server: Script) -> None:
-    async def short(_: Any, line: Line) -> None:
+async def test_a_body_shorter_than_its_content_length_is_reported(server: ScriptedServer) -> None:
+    async def short(_: Any, line: ServerConnection) -> None:
         await line.send(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{}")
         line.cut()
 
@@ -178,8 +182,8 @@ async def test_a_body_shorter_than_its_content_length_is_reported(server: Script
     ],
     ids=["status", "binary", "length", "chunk", "gzip", "header"],
 )
-async def test_an_invalid_response_is_a_transport_error(raw: bytes, server: Script) -> None:
-    async def rubbish(_: Any, line: Line) -> None:
+async def test_an_invalid_response_is_a_transport_error(raw: bytes, server: ScriptedServer) -> None:
+    async def rubbish(_: Any, line: ServerConnection) -> None:
         await line.send(raw)
         line.cut()
 
@@ -192,7 +196,7 @@ async def test_an_invalid_response_is_a_transport_error(raw: bytes, server: Scri
 
 
 async def test_a_cancelled_request_closes_its_connection_and_leaves_no_task(
-    server: Script,
+    server: ScriptedServer,
 ) -> None:
     """X-7."""
     server.says(hang)
@@ -210,7 +214,7 @@ async def test_a_cancelled_request_closes_its_connection_and_leaves_no_task(
     assert left == set()
 
 
-async def test_a_hundred_faults_leave_the_client_usable(server: Script) -> None:
+async def test_a_hundred_faults_leave_the_client_usable(server: ScriptedServer) -> None:
     """After any fault the next request works, on connections that are not used up."""
     steps = [
         cut,
@@ -246,7 +250,7 @@ async def test_fetch_trusts_only_the_given_ca(tmp_path: Any, authority: Authorit
     assert other.asked[0].header("X-Y") == "z"
 
 
-async def test_fetch_does_not_follow_redirects_with_a_body(server: Script) -> None:
+async def test_fetch_does_not_follow_redirects_with_a_body(server: ScriptedServer) -> None:
     there = {"Location": f"{server.url}/elsewhere"}
     server.says(reply(307, b"", headers=there), reply(307, b"", headers=there), reply(200, b"here"))
 
@@ -256,7 +260,7 @@ async def test_fetch_does_not_follow_redirects_with_a_body(server: Script) -> No
     assert (sent.status, read.body) == (307, b"here")
 
 
-async def test_fetch_that_fails_shows_no_query(server: Script) -> None:
+async def test_fetch_that_fails_shows_no_query(server: ScriptedServer) -> None:
     with pytest.raises(TransportError) as caught:
         await fetch("GET", "http://127.0.0.1:1/x?token=s3cret", headers={}, body=b"", ca=b"")
 

@@ -21,7 +21,7 @@ from kubeloop.rest import (
     resource_request,
 )
 from tests.support.clocks import InstantClock
-from tests.support.scripted_server import PODS, Script, chunked, client_for, reply
+from tests.support.scripted_server import PODS, ScriptedServer, chunked, client_for, reply
 
 GET = path_request("GET", "/x")
 
@@ -47,7 +47,7 @@ class Renewable:
 _fits: type[Credentials] = Renewable
 
 
-async def test_a_plain_request_carries_these_headers_and_no_others(server: Script) -> None:
+async def test_a_plain_request_carries_these_headers_and_no_others(server: ScriptedServer) -> None:
     """REST-44, REST-76, TRN-12."""
     server.says(reply())
     async with client_for(server) as rest:
@@ -67,7 +67,7 @@ async def test_a_plain_request_carries_these_headers_and_no_others(server: Scrip
     }
 
 
-async def test_types_can_be_chosen_for_each_request(server: Script) -> None:
+async def test_types_can_be_chosen_for_each_request(server: ScriptedServer) -> None:
     """REST-44: an Accept that is given goes out as it is."""
     server.says(reply())
     table = "application/json;as=Table;v=v1;g=meta.k8s.io"
@@ -82,7 +82,7 @@ async def test_types_can_be_chosen_for_each_request(server: Script) -> None:
     assert server.asked[0].header("Content-Type") == "application/json-patch+json"
 
 
-async def test_compression_is_not_asked_for_when_it_is_disabled(server: Script) -> None:
+async def test_compression_is_not_asked_for_when_it_is_disabled(server: ScriptedServer) -> None:
     """TRN-12."""
     server.says(reply())
     async with client_for(server, config={"disable_compression": True}) as rest:
@@ -91,14 +91,14 @@ async def test_compression_is_not_asked_for_when_it_is_disabled(server: Script) 
     assert server.asked[0].header("Accept-Encoding") is None
 
 
-async def test_a_compressed_response_is_read(server: Script) -> None:
+async def test_a_compressed_response_is_read(server: ScriptedServer) -> None:
     """TRN-12."""
     server.says(reply(body=gzip.compress(b'{"a":1}'), headers={"Content-Encoding": "gzip"}))
     async with client_for(server) as rest:
         assert (await rest.send(GET)).body == b'{"a":1}'
 
 
-async def test_the_user_agent_can_be_set_and_a_request_s_own_wins(server: Script) -> None:
+async def test_the_user_agent_can_be_set_and_a_request_s_own_wins(server: ScriptedServer) -> None:
     """REST-76, TRN-21."""
     server.says(reply())
     async with client_for(server, user_agent="mine/1") as rest:
@@ -108,7 +108,7 @@ async def test_the_user_agent_can_be_set_and_a_request_s_own_wins(server: Script
     assert [asked.all_of("User-Agent") for asked in server.asked] == [["mine/1"], ["other"]]
 
 
-async def test_impersonation_is_sent_as_headers(server: Script) -> None:
+async def test_impersonation_is_sent_as_headers(server: ScriptedServer) -> None:
     """REST-74, REST-C20, TRN-19."""
     server.says(reply())
     who = Impersonation(
@@ -124,7 +124,7 @@ async def test_impersonation_is_sent_as_headers(server: Script) -> None:
     assert asked.all_of("Impersonate-Extra-test.example.com%2Fthing") == ["x", "y"]
 
 
-async def test_a_request_that_impersonates_itself_is_left_alone(server: Script) -> None:
+async def test_a_request_that_impersonates_itself_is_left_alone(server: ScriptedServer) -> None:
     """REST-75, TRN-21."""
     server.says(reply())
     who = Impersonation(user="jane", groups=("a",))
@@ -144,7 +144,7 @@ async def test_a_request_that_impersonates_itself_is_left_alone(server: Script) 
     ],
 )
 async def test_credentials_become_a_header(
-    config: dict[str, Any], header: str | None, server: Script
+    config: dict[str, Any], header: str | None, server: ScriptedServer
 ) -> None:
     """Needs 29: a server that demands the header sees it."""
     server.says(reply())
@@ -154,7 +154,7 @@ async def test_credentials_become_a_header(
     assert server.asked[0].header("Authorization") == header
 
 
-async def test_a_request_s_own_authorization_is_sent_unchanged(server: Script) -> None:
+async def test_a_request_s_own_authorization_is_sent_unchanged(server: ScriptedServer) -> None:
     """TRN-C7, TRN-21, TRN-22: and a 401 to it renews nothing."""
     server.says(reply(401))
     credentials = Renewable("one", "two")
@@ -167,7 +167,7 @@ async def test_a_request_s_own_authorization_is_sent_unchanged(server: Script) -
 
 
 async def test_after_a_401_the_credentials_are_refreshed_and_the_request_repeated_once(
-    server: Script,
+    server: ScriptedServer,
 ) -> None:
     """TRN-18: and better, the failed request itself is repeated."""
     server.says(reply(401), reply(body=b"fine"))
@@ -182,7 +182,7 @@ async def test_after_a_401_the_credentials_are_refreshed_and_the_request_repeate
     assert server.connections == 1
 
 
-async def test_a_second_401_is_the_response(server: Script) -> None:
+async def test_a_second_401_is_the_response(server: ScriptedServer) -> None:
     """TRN-18."""
     server.says(reply(401))
     async with client_for(server, credentials=Renewable("a", "b", "c")) as rest:
@@ -192,7 +192,7 @@ async def test_a_second_401_is_the_response(server: Script) -> None:
     assert len(server.asked) == 2
 
 
-async def test_a_401_to_what_cannot_be_refreshed_is_the_response(server: Script) -> None:
+async def test_a_401_to_what_cannot_be_refreshed_is_the_response(server: ScriptedServer) -> None:
     """TRN-18."""
     server.says(reply(401))
     async with client_for(server, config={"token": "x"}) as rest:
@@ -202,7 +202,7 @@ async def test_a_401_to_what_cannot_be_refreshed_is_the_response(server: Script)
     assert len(server.asked) == 1
 
 
-async def test_a_watch_is_opened_with_refreshed_credentials_too(server: Script) -> None:
+async def test_a_watch_is_opened_with_refreshed_credentials_too(server: ScriptedServer) -> None:
     """TRN-18, X-3."""
     server.says(reply(401), chunked())
     async with (
@@ -215,7 +215,7 @@ async def test_a_watch_is_opened_with_refreshed_credentials_too(server: Script) 
 
 
 async def test_a_token_file_that_is_rewritten_is_read_again(
-    server: Script, hurried: InstantClock, tmp_path: Path
+    server: ScriptedServer, hurried: InstantClock, tmp_path: Path
 ) -> None:
     """REST-79, TRN-17, TRN-C4, TRN-C5: not before 50 s, and without its newline."""
     server.says(reply())

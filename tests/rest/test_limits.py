@@ -19,7 +19,15 @@ from kubeloop.rest import (
 )
 from kubeloop.rest.limits import RequestRateLimiter
 from tests.support.clocks import InstantClock
-from tests.support.scripted_server import PODS, Script, chunked, client_for, eventually, hang, reply
+from tests.support.scripted_server import (
+    PODS,
+    ScriptedServer,
+    chunked,
+    client_for,
+    eventually,
+    hang,
+    reply,
+)
 
 
 def test_the_numbers_of_the_bucket_are_client_go_s(clock: ManualClock) -> None:
@@ -32,7 +40,9 @@ def test_the_numbers_of_the_bucket_are_client_go_s(clock: ManualClock) -> None:
     assert limiter_of(-1, clock=clock) is None
 
 
-async def test_without_a_limiter_nothing_waits(server: Script, hurried: InstantClock) -> None:
+async def test_without_a_limiter_nothing_waits(
+    server: ScriptedServer, hurried: InstantClock
+) -> None:
     """REST-6: off unless it is asked for."""
     server.says(reply())
     async with client_for(server, clock=hurried) as rest:
@@ -43,7 +53,7 @@ async def test_without_a_limiter_nothing_waits(server: Script, hurried: InstantC
 
 
 async def test_requests_wait_for_their_token_and_a_watch_does_not(
-    server: Script, hurried: InstantClock
+    server: ScriptedServer, hurried: InstantClock
 ) -> None:
     """REST-26, REST-27."""
     server.says(chunked())
@@ -60,7 +70,9 @@ async def test_requests_wait_for_their_token_and_a_watch_does_not(
     assert hurried.slept == [1.0, 1.0]
 
 
-async def test_every_retry_waits_for_a_token_too(server: Script, hurried: InstantClock) -> None:
+async def test_every_retry_waits_for_a_token_too(
+    server: ScriptedServer, hurried: InstantClock
+) -> None:
     """REST-27: the retries of a watch as well."""
     server.says(reply(429, headers={"Retry-After": "0"}), chunked())
     limiter = TokenBucket(1, 1, clock=hurried)
@@ -74,7 +86,7 @@ async def test_every_retry_waits_for_a_token_too(server: Script, hurried: Instan
 
 
 async def test_a_token_that_would_come_too_late_fails_at_once(
-    server: Script, hurried: InstantClock
+    server: ScriptedServer, hurried: InstantClock
 ) -> None:
     """REST-26, REST-28: the message names the client's own limiter."""
     server.says(reply(429, headers={"Retry-After": "0"}))
@@ -86,7 +98,9 @@ async def test_a_token_that_would_come_too_late_fails_at_once(
     assert len(server.asked) == 1
 
 
-async def test_a_wait_that_is_cancelled_sends_nothing(server: Script, clock: ManualClock) -> None:
+async def test_a_wait_that_is_cancelled_sends_nothing(
+    server: ScriptedServer, clock: ManualClock
+) -> None:
     """REST-C15, REST-28: the cancellation passes as it is."""
     server.says(reply())
     limiter = TokenBucket(1, 1, clock=clock)
@@ -118,7 +132,7 @@ async def test_long_waits_are_logged_and_not_too_often(
     assert caplog.messages[0] == "GET pods: waited 2 s for the client's rate limiter"
 
 
-async def test_no_more_requests_are_in_flight_than_allowed(server: Script) -> None:
+async def test_no_more_requests_are_in_flight_than_allowed(server: ScriptedServer) -> None:
     server.says(reply())
     async with client_for(server, in_flight=3) as rest:
         await asyncio.gather(*(rest.send(path_request("GET", "/x")) for _ in range(20)))
@@ -127,7 +141,9 @@ async def test_no_more_requests_are_in_flight_than_allowed(server: Script) -> No
         assert (rest.stats().in_flight, rest.stats().requests) == (0, 20)
 
 
-async def test_calls_that_back_off_do_not_block_others(server: Script, clock: ManualClock) -> None:
+async def test_calls_that_back_off_do_not_block_others(
+    server: ScriptedServer, clock: ManualClock
+) -> None:
     """TYP-18: evictions that a disruption budget blocks are told to come back later."""
     later = reply(429, headers={"Retry-After": "10"})
     server.says(later, later, reply())
@@ -147,7 +163,7 @@ async def test_calls_that_back_off_do_not_block_others(server: Script, clock: Ma
 
 
 async def test_a_call_that_is_cancelled_while_it_waits_for_a_retry_leaves_its_place(
-    server: Script, clock: ManualClock
+    server: ScriptedServer, clock: ManualClock
 ) -> None:
     server.says(reply(429, headers={"Retry-After": "10"}), reply())
     async with client_for(server, clock=clock, in_flight=1) as rest:
@@ -162,7 +178,7 @@ async def test_a_call_that_is_cancelled_while_it_waits_for_a_retry_leaves_its_pl
 
 
 async def test_a_storm_of_429_ends_after_eleven_attempts(
-    server: Script, hurried: InstantClock
+    server: ScriptedServer, hurried: InstantClock
 ) -> None:
     """V-10: POST with `Retry-After: 0`."""
     server.says(reply(429, headers={"Retry-After": "0"}))
@@ -178,7 +194,7 @@ GET = path_request("GET", "/x")
 
 
 async def test_a_call_that_finds_no_in_flight_slot_in_time_fails_and_says_so(
-    server: Script, clock: ManualClock
+    server: ScriptedServer, clock: ManualClock
 ) -> None:
     server.says(hang)
     unbounded = GET.replace(timeouts=Timeouts(response=None, total=None))
@@ -203,7 +219,7 @@ async def test_a_call_that_finds_no_in_flight_slot_in_time_fails_and_says_so(
 
 
 async def test_the_timeout_of_a_call_includes_the_wait_for_a_slot(
-    server: Script, clock: ManualClock
+    server: ScriptedServer, clock: ManualClock
 ) -> None:
     server.says(hang)
     async with client_for(server, clock=clock, in_flight=1) as rest:
@@ -218,7 +234,7 @@ async def test_the_timeout_of_a_call_includes_the_wait_for_a_slot(
 
 
 async def test_a_slot_that_was_waited_for_in_vain_is_not_lost(
-    server: Script, clock: ManualClock
+    server: ScriptedServer, clock: ManualClock
 ) -> None:
     server.says(hang, reply())
     async with client_for(server, clock=clock, in_flight=1) as rest:
@@ -237,7 +253,7 @@ async def test_a_slot_that_was_waited_for_in_vain_is_not_lost(
         assert (rest.stats().in_flight, rest.stats().waiting) == (0, 0)
 
 
-async def test_watches_and_streams_need_no_in_flight_slot(server: Script) -> None:
+async def test_watches_and_streams_need_no_in_flight_slot(server: ScriptedServer) -> None:
     server.says(hang, chunked())
     async with client_for(server, in_flight=1) as rest:
         held = asyncio.ensure_future(rest.send(GET))

@@ -39,10 +39,10 @@ from tests.support.certificates import Authority
 from tests.support.relay import relay_process
 from tests.support.scripted_server import (
     PODS,
-    Asked,
-    Line,
+    ReceivedRequest,
     Reply,
-    Script,
+    ScriptedServer,
+    ServerConnection,
     chunked,
     client_for,
     cut,
@@ -147,7 +147,7 @@ async def after_the_first(watch: Watch) -> asyncio.Task[Any]:
 
 
 async def test_a_watch_through_a_proxy_that_stands_still_ends_45_seconds_after_its_last_byte(
-    server: Script, clock: ManualClock
+    server: ScriptedServer, clock: ManualClock
 ) -> None:
     """A stopped process: its kernel accepts connections and acknowledges all packets."""
     server.says(chunked(event("ADDED"), end="hang"))
@@ -178,7 +178,9 @@ async def refusing_later() -> AsyncIterator[tuple[str, asyncio.Server]]:
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
-        await chunked(event("ADDED"), end="hang")(Asked("", "", [], b""), Line(reader, writer))
+        await chunked(event("ADDED"), end="hang")(
+            ReceivedRequest("", "", [], b""), ServerConnection(reader, writer)
+        )
         writer.close()
 
     listener = await asyncio.start_server(serve, "127.0.0.1", 0)
@@ -213,18 +215,18 @@ def watched(probe: Reply, stream: Reply | None = None) -> Reply:
     """A server with one watch; `probe` answers what is asked beside it."""
     stream = stream or chunked(event("ADDED"), end="hang")
 
-    async def answer(asked: Asked, line: Line) -> None:
+    async def answer(asked: ReceivedRequest, line: ServerConnection) -> None:
         await (probe if asked.target == "/livez" else stream)(asked, line)
 
     return answer
 
 
-def probes_of(server: Script) -> int:
+def probes_of(server: ScriptedServer) -> int:
     return sum(asked.target == "/livez" for asked in server.asked)
 
 
 async def test_a_resuming_watch_goes_on_elsewhere_and_knows_why(
-    server: Script, clock: ManualClock
+    server: ScriptedServer, clock: ManualClock
 ) -> None:
     server.says(watched(hang))
     async with client_for(server, clock=clock) as rest:
@@ -242,7 +244,7 @@ async def test_a_resuming_watch_goes_on_elsewhere_and_knows_why(
 
 
 async def test_all_silent_watches_share_one_probe_and_its_result(
-    server: Script, clock: ManualClock
+    server: ScriptedServer, clock: ManualClock
 ) -> None:
     server.says(watched(hang))
     async with client_for(server, clock=clock) as rest:
@@ -258,7 +260,7 @@ async def test_all_silent_watches_share_one_probe_and_its_result(
 
 
 async def test_a_proxy_that_ends_every_new_connection_has_lost_its_server(
-    server: Script, clock: ManualClock
+    server: ScriptedServer, clock: ManualClock
 ) -> None:
     server.says(watched(cut))
     async with client_for(server, clock=clock) as rest, rest.watch(WATCH) as watch:
@@ -272,7 +274,7 @@ async def test_a_proxy_that_ends_every_new_connection_has_lost_its_server(
 
 
 async def test_a_watch_that_becomes_silent_later_relies_on_the_probe_before(
-    server: Script, clock: ManualClock
+    server: ScriptedServer, clock: ManualClock
 ) -> None:
     server.says(watched(reply(200, b"ok")))
     async with client_for(server, clock=clock) as rest:
@@ -298,12 +300,12 @@ async def test_a_watch_that_becomes_silent_later_relies_on_the_probe_before(
 
 @pytest.mark.parametrize("code", [200, 302, 401, 403, 404, 429, 500, 503])
 async def test_a_quiet_watch_lasts_while_the_server_responds_to_probes_whatever_it_says(
-    code: int, server: Script, clock: ManualClock
+    code: int, server: ScriptedServer, clock: ManualClock
 ) -> None:
     """No bookmarks, no events: the idle timeout of 150 s is all that ends it."""
     more = asyncio.Event()
 
-    async def stream(_: Asked, line: Line) -> None:
+    async def stream(_: ReceivedRequest, line: ServerConnection) -> None:
         await line.send(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
         await line.send(event("ADDED"))
         await more.wait()
@@ -330,12 +332,12 @@ async def test_a_quiet_watch_lasts_while_the_server_responds_to_probes_whatever_
 
 
 async def test_a_stream_that_receives_something_is_not_probed(
-    server: Script, clock: ManualClock
+    server: ScriptedServer, clock: ManualClock
 ) -> None:
     """Bookmarks put the probe off, as events do."""
-    lines: list[Line] = []
+    lines: list[ServerConnection] = []
 
-    async def stream(_: Asked, line: Line) -> None:
+    async def stream(_: ReceivedRequest, line: ServerConnection) -> None:
         await line.send(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
         await line.send(event("ADDED"))
         lines.append(line)
@@ -354,11 +356,11 @@ async def test_a_stream_that_receives_something_is_not_probed(
 
 
 async def test_an_event_during_a_probe_ends_the_probe_and_keeps_the_watch(
-    server: Script, clock: ManualClock
+    server: ScriptedServer, clock: ManualClock
 ) -> None:
-    lines: list[Line] = []
+    lines: list[ServerConnection] = []
 
-    async def stream(_: Asked, line: Line) -> None:
+    async def stream(_: ReceivedRequest, line: ServerConnection) -> None:
         await line.send(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
         await line.send(event("ADDED"))
         lines.append(line)
@@ -383,12 +385,12 @@ async def test_an_event_during_a_probe_ends_the_probe_and_keeps_the_watch(
 
 
 async def test_a_kept_connection_that_ends_under_a_probe_is_no_sign_of_death(
-    server: Script, clock: ManualClock
+    server: ScriptedServer, clock: ManualClock
 ) -> None:
     """The server closes idle connections when it likes."""
     answers = [cut, reply(200, b"ok")]
 
-    async def probe(asked: Asked, line: Line) -> None:
+    async def probe(asked: ReceivedRequest, line: ServerConnection) -> None:
         await answers.pop(0)(asked, line)
 
     server.says(watched(probe))
@@ -451,7 +453,7 @@ class Strict:
 
 
 async def test_a_probe_neither_runs_plugins_nor_refreshes_credentials(
-    server: Script, clock: ManualClock
+    server: ScriptedServer, clock: ManualClock
 ) -> None:
     """It shows the token of the last request; a 401 shows that the server is alive."""
     server.says(watched(reply(401, b"expired")))
@@ -471,9 +473,9 @@ async def test_a_probe_neither_runs_plugins_nor_refreshes_credentials(
 
 
 async def test_a_probe_needs_no_slot_and_no_token_of_the_limiter_and_is_not_counted(
-    server: Script, clock: ManualClock
+    server: ScriptedServer, clock: ManualClock
 ) -> None:
-    async def slow(asked: Asked, line: Line) -> None:
+    async def slow(asked: ReceivedRequest, line: ServerConnection) -> None:
         step = hang if asked.target == "/slow" else chunked(event("ADDED"), end="hang")
         await step(asked, line)
 
@@ -503,7 +505,9 @@ async def test_a_probe_needs_no_slot_and_no_token_of_the_limiter_and_is_not_coun
         await asyncio.wait([busy, waiting])
 
 
-async def test_logs_and_other_streams_are_not_probed(server: Script, clock: ManualClock) -> None:
+async def test_logs_and_other_streams_are_not_probed(
+    server: ScriptedServer, clock: ManualClock
+) -> None:
     server.says(chunked(b"line\n", end="hang"))
     async with client_for(server, clock=clock) as rest:
         follow = path_request("GET", "/log", timeouts=Timeouts(idle=None))
@@ -519,7 +523,7 @@ async def test_logs_and_other_streams_are_not_probed(server: Script, clock: Manu
             await asyncio.wait([waiting])
 
 
-async def test_probes_can_be_switched_off(server: Script, clock: ManualClock) -> None:
+async def test_probes_can_be_switched_off(server: ScriptedServer, clock: ManualClock) -> None:
     server.says(watched(hang))
     rest = client_for(server, clock=clock, timeouts=Timeouts(probe_after=None))
     async with rest, rest.watch(WATCH) as watch:
@@ -537,7 +541,9 @@ async def test_probes_can_be_switched_off(server: Script, clock: ManualClock) ->
 # --- ends
 
 
-async def test_cancelling_a_watch_ends_its_probe(server: Script, clock: ManualClock) -> None:
+async def test_cancelling_a_watch_ends_its_probe(
+    server: ScriptedServer, clock: ManualClock
+) -> None:
     server.says(watched(hang))
     before = asyncio.all_tasks()
     async with client_for(server, clock=clock) as rest, rest.watch(WATCH) as watch:
@@ -559,7 +565,7 @@ def _probe_tasks() -> set[asyncio.Task[Any]]:
 
 
 async def test_a_watch_that_leaves_a_shared_probe_leaves_it_to_the_others(
-    server: Script, clock: ManualClock
+    server: ScriptedServer, clock: ManualClock
 ) -> None:
     server.says(watched(hang))
     async with client_for(server, clock=clock) as rest:
@@ -578,7 +584,7 @@ async def test_a_watch_that_leaves_a_shared_probe_leaves_it_to_the_others(
 
 
 async def test_closing_the_client_during_a_probe_ends_the_watch_and_leaves_no_task(
-    server: Script, clock: ManualClock
+    server: ScriptedServer, clock: ManualClock
 ) -> None:
     server.says(watched(hang))
     rest = client_for(server, clock=clock)
@@ -600,7 +606,7 @@ async def test_closing_the_client_during_a_probe_ends_the_watch_and_leaves_no_ta
 
 
 async def test_a_watch_that_is_never_accepted_ends_after_70_seconds(
-    server: Script, clock: ManualClock
+    server: ScriptedServer, clock: ManualClock
 ) -> None:
     """Ten retries of a timeout would be 13 minutes; the caller resumes, with its own backoff."""
     server.says(hang)

@@ -17,7 +17,7 @@ from kubeloop.errors import ClientClosed
 from kubeloop.kit import new_event_loop
 from kubeloop.rest import Request, RESTClient
 from kubeloop.testing.server.access.certs import Authority
-from tests.support.scripted_server import Script, client_for, hang, reply
+from tests.support.scripted_server import ScriptedServer, client_for, hang, reply
 
 BEGUN = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n6\r\nbegun\n\r\n"
 
@@ -101,7 +101,7 @@ def test_a_cancelled_request_leaves_no_connection_to_the_loop(
 
 @pytest.mark.parametrize("turns", [1, 2, 3])
 async def test_a_client_whose_closing_is_cancelled_closes_all_the_same(
-    server: Script, turns: int
+    server: ScriptedServer, turns: int
 ) -> None:
     server.says(reply(), reply(), hang)
     rest = client_for(server)

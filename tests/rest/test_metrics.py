@@ -18,7 +18,7 @@ from kubeloop.rest import (
 )
 from tests.support.certificates import Authority
 from tests.support.clocks import InstantClock
-from tests.support.scripted_server import Script, client_for, cut, reply, serving
+from tests.support.scripted_server import ScriptedServer, client_for, cut, reply, serving
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def registry() -> prometheus_client.CollectorRegistry:
 
 
 async def test_attempts_retries_sizes_and_durations_are_counted(
-    server: Script, hurried: InstantClock, registry: prometheus_client.CollectorRegistry
+    server: ScriptedServer, hurried: InstantClock, registry: prometheus_client.CollectorRegistry
 ) -> None:
     """REST-80, REST-81."""
     server.says(reply(503, headers={"Retry-After": "1"}), reply(body=b"12345"))
@@ -53,7 +53,7 @@ async def test_attempts_retries_sizes_and_durations_are_counted(
 
 
 async def test_an_attempt_without_a_response_has_a_code_of_its_own(
-    server: Script, registry: prometheus_client.CollectorRegistry
+    server: ScriptedServer, registry: prometheus_client.CollectorRegistry
 ) -> None:
     """REST-81."""
     server.says(cut)
@@ -66,7 +66,7 @@ async def test_an_attempt_without_a_response_has_a_code_of_its_own(
 
 
 async def test_looking_up_a_name_is_timed(
-    server: Script, registry: prometheus_client.CollectorRegistry
+    server: ScriptedServer, registry: prometheus_client.CollectorRegistry
 ) -> None:
     """REST-80."""
     server.says(reply(404))

@@ -37,10 +37,10 @@ from kubeloop.rest.decompression import PIECE
 from kubeloop.rest.response_limits import DEFAULT_RESPONSE_LIMITS, RATIO_APPLIES_FROM
 from tests.support.scripted_server import (
     PODS,
-    Asked,
-    Line,
+    ReceivedRequest,
     Reply,
-    Script,
+    ScriptedServer,
+    ServerConnection,
     chunked,
     client_for,
     reply,
@@ -63,7 +63,7 @@ def bomb(size: int) -> bytes:
 def endless(head: str, part: bytes) -> Reply:
     """A body that goes on until the client hangs up."""
 
-    async def answer(_: Asked, line: Line) -> None:
+    async def answer(_: ReceivedRequest, line: ServerConnection) -> None:
         await line.send(f"HTTP/1.1 200 OK\r\n{head}\r\n".encode())
         while True:
             await line.send(part)
@@ -82,7 +82,7 @@ async def _all_items(rest: RESTClient) -> list[bytes]:
 )
 @pytest.mark.parametrize("packed", [True, False], ids=["gzip", "plain"])
 async def test_a_response_beyond_the_limit_of_its_kind_is_an_error_that_names_the_limit(
-    request_: Request, limit: str, packed: bool, server: Script
+    request_: Request, limit: str, packed: bool, server: ScriptedServer
 ) -> None:
     body = bomb(5000) if packed else b" " * 5000
     server.says(reply(body=body, headers=GZIP if packed else {}))
@@ -95,14 +95,14 @@ async def test_a_response_beyond_the_limit_of_its_kind_is_an_error_that_names_th
     assert f"ResponseLimits({limit})" in str(caught.value)
 
 
-async def test_a_response_of_just_its_limit_is_read(server: Script) -> None:
+async def test_a_response_of_just_its_limit_is_read(server: ScriptedServer) -> None:
     server.says(reply(body=b"{}".ljust(2000)), reply(body=gzip.compress(b"{}".ljust(2000))))
 
     async with client_for(server, response_limits=TIGHT) as rest:
         assert len((await rest.send(GET)).body) == 2000
 
 
-async def test_the_error_of_an_oversized_body_keeps_its_code(server: Script) -> None:
+async def test_the_error_of_an_oversized_body_keeps_its_code(server: ScriptedServer) -> None:
     server.says(reply(403, bomb(10 * MIB), headers=GZIP))
 
     async with client_for(server) as rest:
@@ -115,7 +115,7 @@ async def test_the_error_of_an_oversized_body_keeps_its_code(server: Script) -> 
 
 
 async def test_an_error_in_an_encoding_that_was_not_requested_keeps_its_code(
-    server: Script,
+    server: ScriptedServer,
 ) -> None:
     server.says(reply(500, b"\x00", headers={"Content-Encoding": "br"}))
 
@@ -125,7 +125,7 @@ async def test_an_error_in_an_encoding_that_was_not_requested_keeps_its_code(
 
 
 async def test_a_body_is_decompressed_in_pieces_with_the_event_loop_running_in_between(
-    server: Script,
+    server: ScriptedServer,
 ) -> None:
     """Counted in turns of the loop, which do not depend on how busy the machine is."""
     server.says(reply(body=bomb(16 * MIB), headers=GZIP))
@@ -146,7 +146,9 @@ async def test_a_body_is_decompressed_in_pieces_with_the_event_loop_running_in_b
     assert turns >= 16 * MIB / PIECE
 
 
-async def test_a_list_that_only_decompression_makes_large_is_an_error(server: Script) -> None:
+async def test_a_list_that_only_decompression_makes_large_is_an_error(
+    server: ScriptedServer,
+) -> None:
     """Lists may be large, and then their packed bytes are many, too."""
     item = b'{"x":"' + b"a" * MIB + b'"},'
     body = b'{"items":[' + (RATIO_APPLIES_FROM // MIB + 4) * item
@@ -159,7 +161,7 @@ async def test_a_list_that_only_decompression_makes_large_is_an_error(server: Sc
             await _all_items(rest)
 
 
-async def test_limits_can_be_lifted(server: Script) -> None:
+async def test_limits_can_be_lifted(server: ScriptedServer) -> None:
     server.says(reply(body=bomb(RATIO_APPLIES_FROM + 1), headers=GZIP))
     lifted = ResponseLimits(list=None, compression_ratio=None)
 
@@ -187,7 +189,7 @@ async def test_limits_can_be_lifted(server: Script) -> None:
     ids=["send", "items", "read"],
 )
 async def test_a_body_without_end_is_an_error_and_its_connection_is_closed(
-    answer: Reply, ask: Callable[[RESTClient], Any], server: Script
+    answer: Reply, ask: Callable[[RESTClient], Any], server: ScriptedServer
 ) -> None:
     server.says(answer)
 
@@ -197,7 +199,7 @@ async def test_a_body_without_end_is_an_error_and_its_connection_is_closed(
         await server.until(lambda it: it.closed == 1)
 
 
-async def test_gzip_members_that_hold_nothing_are_an_error(server: Script) -> None:
+async def test_gzip_members_that_hold_nothing_are_an_error(server: ScriptedServer) -> None:
     server.says(endless("Content-Encoding: gzip\r\n", gzip.compress(b"") * 50))
 
     async with client_for(server) as rest:
@@ -217,7 +219,7 @@ async def test_gzip_members_that_hold_nothing_are_an_error(server: Script) -> No
     ],
 )
 async def test_a_body_that_cannot_be_decompressed_is_a_transport_error(
-    encoding: str, body: bytes, match: str, server: Script
+    encoding: str, body: bytes, match: str, server: ScriptedServer
 ) -> None:
     server.says(reply(body=body, headers={"Content-Encoding": encoding}))
 
@@ -226,8 +228,10 @@ async def test_a_body_that_cannot_be_decompressed_is_a_transport_error(
             await rest.send(GET)
 
 
-async def test_fewer_bytes_than_content_length_says_are_a_broken_stream(server: Script) -> None:
-    async def answer(_: Asked, line: Line) -> None:
+async def test_fewer_bytes_than_content_length_says_are_a_broken_stream(
+    server: ScriptedServer,
+) -> None:
+    async def answer(_: ReceivedRequest, line: ServerConnection) -> None:
         await line.send(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{}")
         line.cut()
 
@@ -239,9 +243,9 @@ async def test_fewer_bytes_than_content_length_says_are_a_broken_stream(server: 
 
 
 async def test_more_bytes_than_content_length_says_are_not_taken_for_the_next_response(
-    server: Script,
+    server: ScriptedServer,
 ) -> None:
-    async def answer(_: Asked, line: Line) -> None:
+    async def answer(_: ReceivedRequest, line: ServerConnection) -> None:
         await line.send(
             b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
             b'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"planted"'
@@ -259,8 +263,8 @@ async def test_more_bytes_than_content_length_says_are_not_taken_for_the_next_re
     [b"X-Filler: %s\r\n" % (b"x" * 1000), b"x" * 1000],
     ids=["headers", "one-line"],
 )
-async def test_a_head_without_end_is_an_error(head: bytes, server: Script) -> None:
-    async def answer(_: Asked, line: Line) -> None:
+async def test_a_head_without_end_is_an_error(head: bytes, server: ScriptedServer) -> None:
+    async def answer(_: ReceivedRequest, line: ServerConnection) -> None:
         await line.send(b"HTTP/1.1 200 OK\r\n")
         while True:
             await line.send(head)
@@ -274,9 +278,9 @@ async def test_a_head_without_end_is_an_error(head: bytes, server: Script) -> No
 
 
 async def test_informational_responses_without_end_are_an_error_when_the_time_is_over(
-    server: Script,
+    server: ScriptedServer,
 ) -> None:
-    async def answer(_: Asked, line: Line) -> None:
+    async def answer(_: ReceivedRequest, line: ServerConnection) -> None:
         while True:
             await line.send(b"HTTP/1.1 103 Early Hints\r\n\r\n" * 100)
 
@@ -288,7 +292,7 @@ async def test_informational_responses_without_end_are_an_error_when_the_time_is
 
 
 async def test_what_a_proxy_sends_for_connect_is_bounded() -> None:
-    async def babble(_: Asked, line: Line) -> None:
+    async def babble(_: ReceivedRequest, line: ServerConnection) -> None:
         await line.send(b"HTTP/1.1 200 OK\r\n")
         while True:
             await line.send(b"X-Filler: " + b"x" * 1000 + b"\r\n")
@@ -302,7 +306,9 @@ async def test_what_a_proxy_sends_for_connect_is_bounded() -> None:
             await proxy.until(lambda it: it.closed == 1)
 
 
-async def test_an_event_beyond_its_limit_ends_the_watch_with_an_error(server: Script) -> None:
+async def test_an_event_beyond_its_limit_ends_the_watch_with_an_error(
+    server: ScriptedServer,
+) -> None:
     server.says(chunked(b'{"type":"ADDED","object":{"x":"' + b"a" * 600, end="hang"))
 
     async with client_for(server, response_limits=TIGHT) as rest:
@@ -310,7 +316,7 @@ async def test_an_event_beyond_its_limit_ends_the_watch_with_an_error(server: Sc
             await anext(rest.watch(resource_request("watch", PODS)))
 
 
-async def test_a_watch_and_a_log_may_be_longer_than_any_limit(server: Script) -> None:
+async def test_a_watch_and_a_log_may_be_longer_than_any_limit(server: ScriptedServer) -> None:
     event = b'{"type":"ADDED","object":{"x":"' + b"a" * 300 + b'"}}\n'
     server.says(chunked(*[event] * 50), chunked(*[b"a line\n"] * 2000))
 
@@ -321,7 +327,7 @@ async def test_a_watch_and_a_log_may_be_longer_than_any_limit(server: Script) ->
         assert len([line async for line in log.lines()]) == 2000
 
 
-async def test_an_item_beyond_the_limit_of_an_object_is_an_error(server: Script) -> None:
+async def test_an_item_beyond_the_limit_of_an_object_is_an_error(server: ScriptedServer) -> None:
     body = b'{"items":[{"x":"' + b"a" * 2500 + b'"}]}'
     server.says(chunked(body[:2200], body[2200:]))
 
@@ -331,7 +337,7 @@ async def test_an_item_beyond_the_limit_of_an_object_is_an_error(server: Script)
 
 
 async def test_many_small_items_in_one_chunk_are_not_taken_for_a_large_one(
-    server: Script,
+    server: ScriptedServer,
 ) -> None:
     items = [b'{"a":%d}' % n if n % 3 else b'{"b":{"c":[%d]}}' % n for n in range(300)]
     body = b'{"items":[' + b",".join(items) + b"]}"
@@ -341,8 +347,8 @@ async def test_many_small_items_in_one_chunk_are_not_taken_for_a_large_one(
         assert await _all_items(rest) == items
 
 
-async def test_what_follows_the_items_of_a_list_is_bounded(server: Script) -> None:
-    async def answer(_: Asked, line: Line) -> None:
+async def test_what_follows_the_items_of_a_list_is_bounded(server: ScriptedServer) -> None:
+    async def answer(_: ReceivedRequest, line: ServerConnection) -> None:
         await line.send(b'HTTP/1.1 200 OK\r\n\r\n{"items":[{}],"x":"')
         while True:
             await line.send(b"a" * MIB)
@@ -354,7 +360,7 @@ async def test_what_follows_the_items_of_a_list_is_bounded(server: Script) -> No
             await _all_items(rest)
 
 
-async def test_discovery_is_bounded(server: Script) -> None:
+async def test_discovery_is_bounded(server: ScriptedServer) -> None:
     server.says(reply(body=bomb(10 * MIB), headers=GZIP))
 
     async with client_for(server, response_limits=ResponseLimits(document=MIB)) as rest:
@@ -370,7 +376,7 @@ async def test_discovery_is_bounded(server: Script) -> None:
                 await call()
 
 
-async def test_what_an_issuer_sends_is_bounded_after_decompression(server: Script) -> None:
+async def test_what_an_issuer_sends_is_bounded_after_decompression(server: ScriptedServer) -> None:
     server.says(reply(body=bomb(10 * MIB), headers=GZIP))
 
     with pytest.raises(ResponseTooLarge, match="larger than"):
@@ -410,7 +416,7 @@ DEEP = b"[" * 200_000 + b"]" * 200_000
     ids=["bare", "list", "event", "event-lines", "fields"],
 )
 async def test_json_that_is_nested_too_deeply_is_a_kubeloop_error(
-    ask: Callable[[RESTClient], Any], body: bytes, server: Script
+    ask: Callable[[RESTClient], Any], body: bytes, server: ScriptedServer
 ) -> None:
     server.says(reply(body=body))
 
@@ -429,7 +435,7 @@ async def _decode_text(rest: RESTClient, request: Request) -> None:
 
 @pytest.mark.parametrize("status", [404, 500])
 async def test_an_error_that_is_nested_too_deeply_keeps_its_code(
-    status: int, server: Script
+    status: int, server: ScriptedServer
 ) -> None:
     server.says(reply(status, b'{"kind":"Status","status":"Failure","details":' + DEEP + b"}"))
 

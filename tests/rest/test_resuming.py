@@ -25,7 +25,16 @@ from kubeloop.rest import (
     resource_request,
 )
 from tests.support.clocks import InstantClock
-from tests.support.scripted_server import PODS, Reply, Script, chunked, client_for, cut, hang, reply
+from tests.support.scripted_server import (
+    PODS,
+    Reply,
+    ScriptedServer,
+    chunked,
+    client_for,
+    cut,
+    hang,
+    reply,
+)
 
 from .test_watch import event, status
 
@@ -41,7 +50,7 @@ def resuming(rest: RESTClient, version: str = "5", **options: Any) -> ResumingWa
     return ResumingWatch(open_from, version, **given | options)
 
 
-def versions(server: Script) -> list[str]:
+def versions(server: ScriptedServer) -> list[str]:
     """The versions that were asked from."""
     return [
         asked.target.partition("resourceVersion=")[2].partition("&")[0] for asked in server.asked
@@ -53,13 +62,17 @@ async def take(watch: ResumingWatch, count: int) -> list[str]:
 
 
 @pytest.mark.parametrize("version", ["", "0"])
-async def test_a_watch_cannot_be_resumed_without_a_version(version: str, server: Script) -> None:
+async def test_a_watch_cannot_be_resumed_without_a_version(
+    version: str, server: ScriptedServer
+) -> None:
     """WTC-1."""
     with pytest.raises(InvalidArgument, match="cannot be resumed there"):
         resuming(client_for(server), version)
 
 
-async def test_it_goes_on_from_the_last_version_seen(server: Script, hurried: InstantClock) -> None:
+async def test_it_goes_on_from_the_last_version_seen(
+    server: ScriptedServer, hurried: InstantClock
+) -> None:
     """WTC-1, WTC-2, WTC-C1: no event lost, none twice."""
     server.says(
         chunked(event("ADDED", "6")),
@@ -75,7 +88,7 @@ async def test_it_goes_on_from_the_last_version_seen(server: Script, hurried: In
 
 
 async def test_bookmarks_move_the_version_and_stay_inside(
-    server: Script, hurried: InstantClock
+    server: ScriptedServer, hurried: InstantClock
 ) -> None:
     """WTC-2."""
     server.says(chunked(event("BOOKMARK", "60")), chunked(event("ADDED", "61"), end="hang"))
@@ -86,7 +99,9 @@ async def test_bookmarks_move_the_version_and_stay_inside(
     assert "allowWatchBookmarks=true" in server.asked[0].target
 
 
-async def test_tries_begin_at_least_a_second_apart(server: Script, hurried: InstantClock) -> None:
+async def test_tries_begin_at_least_a_second_apart(
+    server: ScriptedServer, hurried: InstantClock
+) -> None:
     """WTC-1: also after a stream that brought something."""
     server.says(chunked(event("ADDED", "6")))
     async with client_for(server, clock=hurried) as rest, resuming(rest) as watch:
@@ -97,7 +112,7 @@ async def test_tries_begin_at_least_a_second_apart(server: Script, hurried: Inst
 
 
 async def test_a_server_that_hangs_up_at_once_is_not_stormed(
-    server: Script, hurried: InstantClock
+    server: ScriptedServer, hurried: InstantClock
 ) -> None:
     """Needs section C-1: growing delays, although nothing failed."""
     server.says(*[chunked()] * 7, chunked(event("ADDED", "6"), end="hang"))
@@ -108,7 +123,9 @@ async def test_a_server_that_hangs_up_at_once_is_not_stormed(
     assert RESUME_BACKOFF.jitter == 1.0
 
 
-async def test_an_event_makes_the_delays_short_again(server: Script, hurried: InstantClock) -> None:
+async def test_an_event_makes_the_delays_short_again(
+    server: ScriptedServer, hurried: InstantClock
+) -> None:
     server.says(
         *[chunked()] * 3, chunked(event("ADDED", "6")), chunked(), chunked(event("ADDED", "7"))
     )
@@ -119,7 +136,7 @@ async def test_an_event_makes_the_delays_short_again(server: Script, hurried: In
 
 
 async def test_an_expired_version_ends_it_and_is_raised(
-    server: Script, hurried: InstantClock
+    server: ScriptedServer, hurried: InstantClock
 ) -> None:
     """WTC-3, WTC-C2, needs 7: in the stream."""
     server.says(chunked(event("ADDED", "6") + status(410, "Expired")))
@@ -134,7 +151,7 @@ async def test_an_expired_version_ends_it_and_is_raised(
 
 
 async def test_a_version_that_is_rejected_on_opening_is_never_asked_for_again(
-    server: Script, hurried: InstantClock
+    server: ScriptedServer, hurried: InstantClock
 ) -> None:
     """WTC-4, WTC-C3, needs 7: client-go would repeat it for ever; a refusal is told here."""
     server.says(
@@ -159,7 +176,7 @@ async def test_a_version_that_is_rejected_on_opening_is_never_asked_for_again(
     ],
 )
 async def test_other_errors_are_retried_silently(
-    trouble: Reply, server: Script, hurried: InstantClock
+    trouble: Reply, server: ScriptedServer, hurried: InstantClock
 ) -> None:
     """WTC-3, WTC-4, WTC-C2: it tries again from where it was."""
     server.says(trouble, chunked(event("ADDED", "6"), end="hang"))
@@ -170,7 +187,7 @@ async def test_other_errors_are_retried_silently(
     assert versions(server) == ["5", "5"]
 
 
-async def test_the_server_s_delay_is_kept(server: Script, hurried: InstantClock) -> None:
+async def test_the_server_s_delay_is_kept(server: ScriptedServer, hurried: InstantClock) -> None:
     """WTC-3: retryAfterSeconds of the Status."""
     said = status(500, "ServerTimeout").replace(
         b'"code"', b'"details":{"retryAfterSeconds":17},"code"'
@@ -184,7 +201,7 @@ async def test_the_server_s_delay_is_kept(server: Script, hurried: InstantClock)
 
 @pytest.mark.parametrize(("code", "kind"), [(401, Unauthorized), (403, Forbidden)])
 async def test_a_rejection_that_would_be_repeated_ends_it(
-    code: int, kind: type[Exception], server: Script, hurried: InstantClock
+    code: int, kind: type[Exception], server: ScriptedServer, hurried: InstantClock
 ) -> None:
     """WTC-4."""
     server.says(reply(code))
@@ -195,7 +212,7 @@ async def test_a_rejection_that_would_be_repeated_ends_it(
     assert len(server.asked) == 1
 
 
-async def test_a_closed_client_ends_it(server: Script, hurried: InstantClock) -> None:
+async def test_a_closed_client_ends_it(server: ScriptedServer, hurried: InstantClock) -> None:
     server.says(chunked(event("ADDED", "6")))
     rest = client_for(server, clock=hurried)
     async with resuming(rest) as watch:
@@ -217,7 +234,7 @@ async def test_a_closed_client_ends_it(server: Script, hurried: InstantClock) ->
     ],
 )
 async def test_an_event_it_cannot_resume_from_ends_it(
-    bad: bytes, server: Script, hurried: InstantClock
+    bad: bytes, server: ScriptedServer, hurried: InstantClock
 ) -> None:
     """WTC-2: no version, an unknown type."""
     server.says(chunked(bad, end="hang"))
@@ -231,7 +248,7 @@ async def test_an_event_it_cannot_resume_from_ends_it(
 
 
 async def test_cancelling_ends_the_stream_and_the_next_call_resumes(
-    server: Script, hurried: InstantClock
+    server: ScriptedServer, hurried: InstantClock
 ) -> None:
     """WTC-5, X-7: unread events hold nothing up."""
     server.says(chunked(event("ADDED", "6"), end="hang"), chunked(event("ADDED", "7"), end="hang"))
@@ -248,7 +265,9 @@ async def test_cancelling_ends_the_stream_and_the_next_call_resumes(
     assert versions(server) == ["5", "6"]
 
 
-async def test_it_can_be_stopped_again_and_again(server: Script, clock: ManualClock) -> None:
+async def test_it_can_be_stopped_again_and_again(
+    server: ScriptedServer, clock: ManualClock
+) -> None:
     """WTC-5."""
     server.says(hang)
     async with client_for(server) as rest:

@@ -26,7 +26,7 @@ from tests.support.clocks import InstantClock
 from tests.support.scripted_server import (
     PODS,
     Reply,
-    Script,
+    ScriptedServer,
     chunked,
     client_for,
     cut,
@@ -41,7 +41,7 @@ BUSY = reply(503, headers={"Retry-After": "0"})
 
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE"])
 async def test_503_with_retry_after_0_is_repeated_after_a_short_wait_for_every_verb(
-    method: str, server: Script, hurried: InstantClock
+    method: str, server: ScriptedServer, hurried: InstantClock
 ) -> None:
     """REST-35, REST-36, REST-C6: the body goes out again from its start."""
     server.says(BUSY, reply(429, headers={"Retry-After": "0"}), reply(200, b'{"a":1}'))
@@ -65,7 +65,7 @@ async def test_503_with_retry_after_0_is_repeated_after_a_short_wait_for_every_v
     ids=["send", "watch", "stream"],
 )
 async def test_a_server_that_always_says_retry_after_0_is_asked_eleven_times_over_a_second(
-    ask: Callable[[RESTClient], Awaitable[object]], server: Script, hurried: InstantClock
+    ask: Callable[[RESTClient], Awaitable[object]], server: ScriptedServer, hurried: InstantClock
 ) -> None:
     server.says(BUSY)
     async with client_for(server, clock=hurried) as rest:
@@ -77,7 +77,7 @@ async def test_a_server_that_always_says_retry_after_0_is_asked_eleven_times_ove
 
 
 async def test_a_retry_after_of_years_does_not_put_a_watch_to_sleep(
-    server: Script, hurried: InstantClock
+    server: ScriptedServer, hurried: InstantClock
 ) -> None:
     server.says(reply(429, headers={"Retry-After": "999999999"}))
     async with client_for(server, clock=hurried) as rest:
@@ -90,7 +90,7 @@ async def test_a_retry_after_of_years_does_not_put_a_watch_to_sleep(
 
 @pytest.mark.parametrize("kind", ["send", "watch", "stream"])
 async def test_503_with_retry_after_is_repeated_for_every_kind_of_call(
-    kind: str, server: Script, hurried: InstantClock
+    kind: str, server: ScriptedServer, hurried: InstantClock
 ) -> None:
     """REST-C6."""
     server.says(BUSY, chunked(b"{}"))
@@ -107,7 +107,7 @@ async def test_503_with_retry_after_is_repeated_for_every_kind_of_call(
 
 
 async def test_the_server_s_delay_is_kept_to_the_second(
-    server: Script, hurried: InstantClock
+    server: ScriptedServer, hurried: InstantClock
 ) -> None:
     """REST-35."""
     server.says(reply(429, headers={"Retry-After": "5"}), reply())
@@ -120,7 +120,7 @@ async def test_the_server_s_delay_is_kept_to_the_second(
 
 @pytest.mark.parametrize(("base", "slept"), [(2, [5.0]), (8, [8.0])])
 async def test_the_longer_of_two_delays_counts(
-    base: int, slept: list[float], server: Script, hurried: InstantClock
+    base: int, slept: list[float], server: ScriptedServer, hurried: InstantClock
 ) -> None:
     """REST-35, REST-40, REST-C16."""
     server.says(reply(429, headers={"Retry-After": "5"}), reply())
@@ -136,7 +136,7 @@ async def test_the_longer_of_two_delays_counts(
     "step",
     [reply(429), reply(503), reply(429, headers={"Retry-After": "Wed, 21 Oct 2026 07:28:00 GMT"})],
 )
-async def test_without_seconds_there_is_no_retry(step: Reply, server: Script) -> None:
+async def test_without_seconds_there_is_no_retry(step: Reply, server: ScriptedServer) -> None:
     """REST-31, REST-C6."""
     server.says(step)
     async with client_for(server) as rest:
@@ -148,7 +148,7 @@ async def test_without_seconds_there_is_no_retry(step: Reply, server: Script) ->
 
 @pytest.mark.parametrize(("retries", "attempts"), [(2, 3), (0, 1), (-5, 1)])
 async def test_attempts_are_one_more_than_retries(
-    retries: int, attempts: int, server: Script, hurried: InstantClock
+    retries: int, attempts: int, server: ScriptedServer, hurried: InstantClock
 ) -> None:
     """REST-24, REST-37, REST-C8: then the last answer is the error."""
     server.says(reply(500, headers={"Retry-After": "1"}))
@@ -166,7 +166,7 @@ async def test_attempts_are_one_more_than_retries(
     ("method", "attempts"), [("GET", 11), ("POST", 1), ("PUT", 1), ("PATCH", 1), ("DELETE", 1)]
 )
 async def test_only_reading_is_repeated_after_a_broken_connection(
-    method: str, attempts: int, step: Reply, server: Script, hurried: InstantClock
+    method: str, attempts: int, step: Reply, server: ScriptedServer, hurried: InstantClock
 ) -> None:
     """REST-32, REST-33, REST-34, REST-C7: and nothing by the library behind our back."""
     server.says(step)
@@ -179,7 +179,7 @@ async def test_only_reading_is_repeated_after_a_broken_connection(
 
 
 async def test_a_connection_that_broke_while_it_was_kept_is_not_repeated_for_a_write(
-    server: Script,
+    server: ScriptedServer,
 ) -> None:
     """REST-32: the connection has been used before, which is where libraries repeat quietly."""
     server.says(reply(), cut)
@@ -191,7 +191,7 @@ async def test_a_connection_that_broke_while_it_was_kept_is_not_repeated_for_a_w
     assert (len(server.asked), server.connections) == (2, 1)
 
 
-async def test_opening_a_stream_is_never_repeated_after_a_failure(server: Script) -> None:
+async def test_opening_a_stream_is_never_repeated_after_a_failure(server: ScriptedServer) -> None:
     """REST-32, REST-C7."""
     server.says(cut)
     async with client_for(server) as rest:
@@ -202,7 +202,7 @@ async def test_opening_a_stream_is_never_repeated_after_a_failure(server: Script
 
 
 async def test_a_watch_that_cannot_be_opened_is_empty_and_no_error(
-    server: Script, hurried: InstantClock
+    server: ScriptedServer, hurried: InstantClock
 ) -> None:
     """REST-72, REST-C9: two retries, three attempts."""
     server.says(cut)
@@ -214,7 +214,7 @@ async def test_a_watch_that_cannot_be_opened_is_empty_and_no_error(
 
 
 async def test_a_final_error_mentions_a_different_earlier_one(
-    server: Script, hurried: InstantClock
+    server: ScriptedServer, hurried: InstantClock
 ) -> None:
     """REST-38: the message only; the error is the last one."""
     server.says(cut, reply(404))
@@ -228,7 +228,7 @@ async def test_a_final_error_mentions_a_different_earlier_one(
 
 
 async def test_an_identical_earlier_error_is_not_repeated_in_the_message(
-    server: Script, hurried: InstantClock
+    server: ScriptedServer, hurried: InstantClock
 ) -> None:
     """REST-38."""
     server.says(cut)
@@ -241,7 +241,7 @@ async def test_an_identical_earlier_error_is_not_repeated_in_the_message(
 
 @pytest.mark.parametrize("length", [10, 2048])
 async def test_a_short_body_is_read_so_that_its_connection_is_kept(
-    length: int, server: Script, hurried: InstantClock
+    length: int, server: ScriptedServer, hurried: InstantClock
 ) -> None:
     """REST-39."""
     server.says(reply(503, b"x" * length, headers={"Retry-After": "1"}), reply())
@@ -252,7 +252,7 @@ async def test_a_short_body_is_read_so_that_its_connection_is_kept(
 
 
 async def test_a_long_body_that_is_not_needed_is_not_read(
-    server: Script, hurried: InstantClock
+    server: ScriptedServer, hurried: InstantClock
 ) -> None:
     """REST-39."""
 
@@ -270,7 +270,7 @@ async def test_a_long_body_that_is_not_needed_is_not_read(
 
 
 async def test_the_timeout_bounds_all_attempts_together(
-    server: Script, hurried: InstantClock
+    server: ScriptedServer, hurried: InstantClock
 ) -> None:
     """REST-41, V-9: it is told to the server, and what would come too late is not waited for."""
     server.says(reply(429, headers={"Retry-After": "4"}))
@@ -282,7 +282,9 @@ async def test_the_timeout_bounds_all_attempts_together(
     assert hurried.slept == [4.0, 4.0]
 
 
-async def test_a_request_that_is_cancelled_before_it_starts_makes_no_call(server: Script) -> None:
+async def test_a_request_that_is_cancelled_before_it_starts_makes_no_call(
+    server: ScriptedServer,
+) -> None:
     """REST-C15."""
     server.says(reply())
     async with client_for(server) as rest:
@@ -294,7 +296,9 @@ async def test_a_request_that_is_cancelled_before_it_starts_makes_no_call(server
     assert server.asked == []
 
 
-async def test_the_wait_before_a_retry_can_be_cancelled(server: Script, clock: ManualClock) -> None:
+async def test_the_wait_before_a_retry_can_be_cancelled(
+    server: ScriptedServer, clock: ManualClock
+) -> None:
     """REST-35, X-7."""
     server.says(reply(429, headers={"Retry-After": "60"}))
     async with client_for(server, clock=clock) as rest:
@@ -308,7 +312,7 @@ async def test_the_wait_before_a_retry_can_be_cancelled(server: Script, clock: M
     assert len(server.asked) == 1
 
 
-async def test_a_3xx_with_retry_after_is_no_retry(server: Script) -> None:
+async def test_a_3xx_with_retry_after_is_no_retry(server: ScriptedServer) -> None:
     """REST-31."""
     server.says(reply(300, b"", headers={"Retry-After": "1"}))
     async with client_for(server) as rest:

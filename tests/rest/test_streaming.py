@@ -10,13 +10,13 @@ import pytest
 from kubeloop.errors import DecodeError, NotFound, StreamBroken, TimeoutExceeded
 from kubeloop.kit import ManualClock
 from kubeloop.rest import Timeouts, path_request, resource_request
-from tests.support.scripted_server import PODS, Script, chunked, client_for, reply
+from tests.support.scripted_server import PODS, ScriptedServer, chunked, client_for, reply
 
 LOG = resource_request("get", PODS, namespace="shop", name="web", subresource="log")
 LIST = resource_request("list", PODS)
 
 
-async def test_lines_come_whole_however_they_were_chunked(server: Script) -> None:
+async def test_lines_come_whole_however_they_were_chunked(server: ScriptedServer) -> None:
     server.says(chunked(b"on", b"e\ntwo\n\nfo", b"ur", b"\nlast"))
     async with client_for(server) as rest, rest.stream(LOG) as log:
         lines = [line async for line in log.lines()]
@@ -24,7 +24,7 @@ async def test_lines_come_whole_however_they_were_chunked(server: Script) -> Non
     assert lines == [b"one", b"two", b"", b"four", b"last"]
 
 
-async def test_pieces_and_the_whole_can_be_had(server: Script) -> None:
+async def test_pieces_and_the_whole_can_be_had(server: ScriptedServer) -> None:
     """REST-25."""
     server.says(chunked(b"one", b"two"))
     async with client_for(server) as rest:
@@ -33,7 +33,7 @@ async def test_pieces_and_the_whole_can_be_had(server: Script) -> None:
 
 
 @pytest.mark.parametrize(("status", "fine"), [(200, True), (207, True), (299, True), (300, False)])
-async def test_a_stream_is_any_2xx(status: int, fine: bool, server: Script) -> None:
+async def test_a_stream_is_any_2xx(status: int, fine: bool, server: ScriptedServer) -> None:
     """REST-52."""
     server.says(reply(status, b"x"))
     async with client_for(server) as rest:
@@ -45,7 +45,7 @@ async def test_a_stream_is_any_2xx(status: int, fine: bool, server: Script) -> N
 
 
 async def test_a_stream_that_breaks_off_is_an_error_and_not_a_short_response(
-    server: Script,
+    server: ScriptedServer,
 ) -> None:
     server.says(chunked(b"one\n", end="cut"))
     async with client_for(server) as rest:
@@ -55,7 +55,9 @@ async def test_a_stream_that_breaks_off_is_an_error_and_not_a_short_response(
             await anext(lines)
 
 
-async def test_a_log_that_is_followed_may_be_silent(server: Script, clock: ManualClock) -> None:
+async def test_a_log_that_is_followed_may_be_silent(
+    server: ScriptedServer, clock: ManualClock
+) -> None:
     """Needs 4: separate, named timeouts; idle can be lifted by itself."""
     server.says(chunked(b"one\n", end="hang"))
     request = LOG.replace(timeouts=Timeouts(idle=None))
@@ -71,7 +73,9 @@ async def test_a_log_that_is_followed_may_be_silent(server: Script, clock: Manua
         await server.until(lambda seen: seen.closed == 1)
 
 
-async def test_silence_in_any_other_stream_is_an_error(server: Script, clock: ManualClock) -> None:
+async def test_silence_in_any_other_stream_is_an_error(
+    server: ScriptedServer, clock: ManualClock
+) -> None:
     server.says(chunked(b"one\n", end="hang"))
     async with client_for(server, clock=clock) as rest, rest.stream(LOG) as log:
         await anext(log)
@@ -81,14 +85,14 @@ async def test_silence_in_any_other_stream_is_an_error(server: Script, clock: Ma
             await waiting
 
 
-async def test_what_cannot_be_streamed_is_the_server_s_error(server: Script) -> None:
+async def test_what_cannot_be_streamed_is_the_server_s_error(server: ScriptedServer) -> None:
     server.says(reply(404, b"no such pod", content_type="text/plain"))
     async with client_for(server) as rest:
         with pytest.raises(NotFound, match="GET pods/web/log in shop"):
             await rest.stream(LOG).open()
 
 
-async def test_the_items_of_a_list_come_one_by_one(server: Script) -> None:
+async def test_the_items_of_a_list_come_one_by_one(server: ScriptedServer) -> None:
     """Needs 25."""
     items = [{"metadata": {"name": f"web-{n}"}} for n in range(50)]
     text = json.dumps(
@@ -102,7 +106,7 @@ async def test_the_items_of_a_list_come_one_by_one(server: Script) -> None:
         assert (pods.rest().version, pods.rest().next_page) == ("7", "t")
 
 
-async def test_items_can_be_had_in_batches(server: Script) -> None:
+async def test_items_can_be_had_in_batches(server: ScriptedServer) -> None:
     server.says(reply(body={"items": [{"a": 1}, {"a": 2}]}))
     found: list[bytes] = []
     async with client_for(server) as rest, rest.items(LIST) as pods:
@@ -113,7 +117,9 @@ async def test_items_can_be_had_in_batches(server: Script) -> None:
 
 
 @pytest.mark.parametrize("end", ["cut", "whole"])
-async def test_a_list_that_is_truncated_is_never_a_short_list(end: str, server: Script) -> None:
+async def test_a_list_that_is_truncated_is_never_a_short_list(
+    end: str, server: ScriptedServer
+) -> None:
     server.says(chunked(b'{"items":[{"a":1},{"a":2},', end=end))
     async with client_for(server) as rest, rest.items(LIST) as pods:
         with pytest.raises((StreamBroken, DecodeError), match="incomplete"):
@@ -122,14 +128,16 @@ async def test_a_list_that_is_truncated_is_never_a_short_list(end: str, server: 
             pods.rest()
 
 
-async def test_an_html_page_instead_of_a_list_is_reported(server: Script) -> None:
+async def test_an_html_page_instead_of_a_list_is_reported(server: ScriptedServer) -> None:
     server.says(reply(200, b"<html>", content_type="text/html"))
     async with client_for(server) as rest:
         with pytest.raises(DecodeError, match="GET pods: the response is not a list"):
             _ = [item async for item in rest.items(LIST)]
 
 
-async def test_a_stream_that_is_left_in_the_middle_closes_its_connection(server: Script) -> None:
+async def test_a_stream_that_is_left_in_the_middle_closes_its_connection(
+    server: ScriptedServer,
+) -> None:
     server.says(chunked(b"one", end="hang"))
     async with client_for(server) as rest:
         async for _ in rest.stream(path_request("GET", "/x")):
@@ -140,7 +148,7 @@ async def test_a_stream_that_is_left_in_the_middle_closes_its_connection(server:
 
 @pytest.mark.parametrize("body", [b"{}", b'{"kind":"Status","status":"Failure","code":404}'])
 async def test_what_is_not_a_list_does_not_stream_as_an_empty_one(
-    body: bytes, server: Script
+    body: bytes, server: ScriptedServer
 ) -> None:
     """REST-55: a cache would take it for "there are none"."""
     server.says(reply(body=body))

@@ -12,7 +12,7 @@ import pytest
 from kubeloop.errors import NotFound, StreamBroken
 from kubeloop.rest import Request, path_request, resource_request
 from kubeloop.rest.tracing import OpenTelemetryTracer, installed_tracer
-from tests.support.scripted_server import PODS, Script, client_for, cut, reply
+from tests.support.scripted_server import PODS, ScriptedServer, client_for, cut, reply
 
 
 class Seen:
@@ -30,7 +30,7 @@ class Seen:
         self.spans[-1][key] = value
 
 
-async def test_each_call_is_a_span_with_its_outcome(server: Script) -> None:
+async def test_each_call_is_a_span_with_its_outcome(server: ScriptedServer) -> None:
     server.says(reply(), reply(404), cut)
     tracer = Seen()
     async with client_for(server, tracer=tracer) as rest:

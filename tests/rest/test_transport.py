@@ -26,9 +26,9 @@ from kubeloop.rest import (
 from tests.support.clocks import InstantClock
 from tests.support.scripted_server import (
     PODS,
-    Asked,
-    Line,
-    Script,
+    ReceivedRequest,
+    ScriptedServer,
+    ServerConnection,
     chunked,
     client_for,
     hang,
@@ -49,7 +49,7 @@ async def test_nothing_is_opened_before_the_first_request(tmp_path: Path) -> Non
     await rest.aclose()
 
 
-async def test_a_closed_client_says_so(server: Script) -> None:
+async def test_a_closed_client_says_so(server: ScriptedServer) -> None:
     server.says(reply())
     async with client_for(server) as rest:
         await rest.send(GET)
@@ -58,7 +58,7 @@ async def test_a_closed_client_says_so(server: Script) -> None:
         await rest.send(GET)
 
 
-async def test_connections_are_kept_and_used_again(server: Script) -> None:
+async def test_connections_are_kept_and_used_again(server: ScriptedServer) -> None:
     """TRN-9: a little shorter than the server keeps them, so that no POST meets their end."""
     server.says(reply())
     async with client_for(server) as rest:
@@ -69,7 +69,7 @@ async def test_connections_are_kept_and_used_again(server: Script) -> None:
     assert KEEP_ALIVE == 85.0
 
 
-async def test_many_watches_do_not_block_requests(server: Script) -> None:
+async def test_many_watches_do_not_block_requests(server: ScriptedServer) -> None:
     """Needs 12: a hidden limit of 100 connections would hang here."""
     server.says(*[chunked(end="hang")] * 120, reply())
     async with client_for(server) as rest:
@@ -81,7 +81,7 @@ async def test_many_watches_do_not_block_requests(server: Script) -> None:
             watch.close()
 
 
-async def test_a_large_body_is_sent_whole(server: Script) -> None:
+async def test_a_large_body_is_sent_whole(server: ScriptedServer) -> None:
     server.says(reply())
     body = b"x" * (3 * 2**20)
     async with client_for(server) as rest:
@@ -90,7 +90,7 @@ async def test_a_large_body_is_sent_whole(server: Script) -> None:
     assert server.asked[0].body == body
 
 
-async def test_warnings_reach_the_request_s_handler_first(server: Script) -> None:
+async def test_warnings_reach_the_request_s_handler_first(server: ScriptedServer) -> None:
     """REST-65, REST-66, REST-C17: code 199 reaches a handler, too."""
     server.says(reply(404, headers=[("Warning", '199 - "a"'), ("Warning", '299 - "b"')]))
     mine: list[ServerWarning] = []
@@ -107,7 +107,7 @@ async def test_warnings_reach_the_request_s_handler_first(server: Script) -> Non
 
 
 async def test_a_handler_that_fails_does_not_fail_the_request(
-    server: Script, caplog: pytest.LogCaptureFixture
+    server: ScriptedServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.says(reply(headers={"Warning": '299 - "a"'}))
 
@@ -120,7 +120,7 @@ async def test_a_handler_that_fails_does_not_fail_the_request(
     assert "GET /x: the warning handler failed" in caplog.messages
 
 
-async def test_a_redirect_within_the_server_is_followed_for_reading(server: Script) -> None:
+async def test_a_redirect_within_the_server_is_followed_for_reading(server: ScriptedServer) -> None:
     server.says(reply(301, headers={"Location": "/y?hash=1"}), reply(body=b"moved"))
     async with client_for(server, config={"token": "t"}) as rest:
         assert (await rest.send(GET)).body == b"moved"
@@ -139,7 +139,9 @@ async def test_a_redirect_within_the_server_is_followed_for_reading(server: Scri
         ("GET", "/\u00e9"),
     ],
 )
-async def test_other_redirects_are_responses(method: str, location: str, server: Script) -> None:
+async def test_other_redirects_are_responses(
+    method: str, location: str, server: ScriptedServer
+) -> None:
     """Credentials go to nobody else, a write is not repeated, rubbish is not followed."""
     server.says(reply(302, headers={"Location": location}))
     async with client_for(server, config={"token": "t"}) as rest:
@@ -155,7 +157,7 @@ async def test_other_redirects_are_responses(method: str, location: str, server:
     [(["/x"], 1), (["/y", "/x"], 2), (["/y", "y"], 2), (["/y", "/z", "/y"], 3)],
 )
 async def test_redirects_that_lead_in_a_circle_are_an_error_at_once(
-    locations: list[str], asked: int, server: Script
+    locations: list[str], asked: int, server: ScriptedServer
 ) -> None:
     server.says(*[reply(302, headers={"Location": location}) for location in locations])
     async with client_for(server, config={"token": "t"}) as rest:
@@ -166,8 +168,8 @@ async def test_redirects_that_lead_in_a_circle_are_an_error_at_once(
     assert "GET /x" in str(it.value)
 
 
-async def test_redirects_without_end_are_an_error_after_ten(server: Script) -> None:
-    async def onward(asked: Asked, line: Line) -> None:
+async def test_redirects_without_end_are_an_error_after_ten(server: ScriptedServer) -> None:
+    async def onward(asked: ReceivedRequest, line: ServerConnection) -> None:
         await reply(302, headers={"Location": f"{asked.target}0"})(asked, line)
 
     server.says(onward)
@@ -178,10 +180,12 @@ async def test_redirects_without_end_are_an_error_after_ten(server: Script) -> N
     assert len(server.asked) == 11
 
 
-async def test_all_redirects_together_take_no_longer_than_the_call_may(server: Script) -> None:
+async def test_all_redirects_together_take_no_longer_than_the_call_may(
+    server: ScriptedServer,
+) -> None:
     clock = InstantClock()
 
-    async def onward(asked: Asked, line: Line) -> None:
+    async def onward(asked: ReceivedRequest, line: ServerConnection) -> None:
         await clock.sleep(4)
         await reply(302, headers={"Location": f"{asked.target}0"})(asked, line)
 
@@ -283,7 +287,7 @@ def test_a_client_that_is_forgotten_is_gone() -> None:
     assert gone() is None
 
 
-async def test_a_user_in_the_address_yields_to_the_credentials(server: Script) -> None:
+async def test_a_user_in_the_address_yields_to_the_credentials(server: ScriptedServer) -> None:
     """As in Go: a header that is there wins."""
     server.says(reply())
     address = server.url.replace("://", "://somebody:hidden@")
@@ -303,7 +307,7 @@ async def test_a_user_in_the_address_yields_to_the_credentials(server: Script) -
     ],
 )
 async def test_what_cannot_be_sent_is_a_kubeloop_error(
-    config: dict[str, Any], server: Script
+    config: dict[str, Any], server: ScriptedServer
 ) -> None:
     server.says(reply())
     async with RESTClient(ClusterConfig(**{"server": server.url} | config)) as rest:
@@ -313,7 +317,9 @@ async def test_what_cannot_be_sent_is_a_kubeloop_error(
     assert not server.asked
 
 
-async def test_a_user_agent_that_no_header_carries_is_a_kubeloop_error(server: Script) -> None:
+async def test_a_user_agent_that_no_header_carries_is_a_kubeloop_error(
+    server: ScriptedServer,
+) -> None:
     server.says(reply())
     config = ClusterConfig(server=server.url)
     async with RESTClient(config, user_agent="a\r\nb") as rest:
@@ -329,7 +335,7 @@ async def test_a_user_agent_that_no_header_carries_is_a_kubeloop_error(server: S
 
 
 async def test_no_secret_is_in_a_log_an_error_or_a_repr(
-    server: Script, caplog: pytest.LogCaptureFixture
+    server: ScriptedServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     """REST-9, TRN-23: at every level."""
     server.says(reply(403), hang)
@@ -349,7 +355,7 @@ async def test_no_secret_is_in_a_log_an_error_or_a_repr(
 
 @pytest.mark.parametrize("opens", [RESTClient.send, RESTClient.websocket])
 async def test_no_secret_is_in_what_an_error_was_caused_by(
-    opens: Callable[[RESTClient, Request], Awaitable[object]], server: Script
+    opens: Callable[[RESTClient, Request], Awaitable[object]], server: ScriptedServer
 ) -> None:
     """REST-9: the HTTP library's own errors would show the headers of their request."""
     server.says(rubbish, reply(403))
@@ -365,13 +371,13 @@ def _all_of(error: BaseException | None) -> str:
     return f"{error}{error!r}{getattr(error, '__dict__', None)}"
 
 
-async def rubbish(_: Asked, line: Line) -> None:
+async def rubbish(_: ReceivedRequest, line: ServerConnection) -> None:
     await line.send(b"SSH-2.0-OpenSSH\r\n")
     line.cut()
 
 
 async def test_each_request_is_logged_for_debugging(
-    server: Script, caplog: pytest.LogCaptureFixture
+    server: ScriptedServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     """TRN-23, REST-C22: what, the code, how long; headers and bodies never."""
     server.says(reply())

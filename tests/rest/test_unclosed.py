@@ -15,13 +15,13 @@ import pytest
 from kubeloop import Client
 from kubeloop.config import ClusterConfig
 from kubeloop.rest import RESTClient, path_request
-from tests.support.scripted_server import Script, reply
+from tests.support.scripted_server import ScriptedServer, reply
 
 GET = path_request("GET", "/x")
 
 
 async def test_a_client_that_was_not_closed_says_so_in_our_words(
-    server: Script, caplog: pytest.LogCaptureFixture
+    server: ScriptedServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.says(reply())
     said: list[dict[str, object]] = []
@@ -49,7 +49,7 @@ async def test_a_client_that_was_not_closed_says_so_in_our_words(
 
 @pytest.mark.parametrize("closing", ["aclose", "block", "never used"])
 async def test_a_client_that_was_closed_or_never_used_is_not_reported(
-    closing: str, server: Script, caplog: pytest.LogCaptureFixture
+    closing: str, server: ScriptedServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.says(reply())
 

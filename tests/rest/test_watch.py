@@ -34,9 +34,9 @@ from kubeloop.rest.response import WATCH_DECODING
 from kubeloop.rest.watch import GRACE, with_timeout
 from tests.support.scripted_server import (
     PODS,
-    Asked,
-    Line,
-    Script,
+    ReceivedRequest,
+    ScriptedServer,
+    ServerConnection,
     chunked,
     client_for,
     cut,
@@ -60,7 +60,7 @@ def status(code: int, reason: str) -> bytes:
     )
 
 
-async def test_events_come_in_order_and_bookmarks_with_them(server: Script) -> None:
+async def test_events_come_in_order_and_bookmarks_with_them(server: ScriptedServer) -> None:
     """REST-68, REST-69, REST-C18: two events in a chunk, one over three."""
     third = event("DELETED", "3")
     server.says(
@@ -80,7 +80,7 @@ async def test_events_come_in_order_and_bookmarks_with_them(server: Script) -> N
     assert watch.stats().events == 4
 
 
-async def test_a_watch_need_not_be_entered(server: Script) -> None:
+async def test_a_watch_need_not_be_entered(server: ScriptedServer) -> None:
     server.says(chunked(event("ADDED")))
     async with client_for(server) as rest:
         types = [each.type async for each in rest.watch(WATCH)]
@@ -88,14 +88,14 @@ async def test_a_watch_need_not_be_entered(server: Script) -> None:
     assert types == ["ADDED"]
 
 
-async def test_what_is_there_can_be_had_at_once(server: Script) -> None:
+async def test_what_is_there_can_be_had_at_once(server: ScriptedServer) -> None:
     server.says(chunked(event("ADDED") * 3))
     async with client_for(server) as rest, rest.watch(WATCH) as watch:
         assert len(await watch.batch()) == 3
         assert await watch.batch() == []
 
 
-async def test_an_error_event_is_raised_behind_the_events_before_it(server: Script) -> None:
+async def test_an_error_event_is_raised_behind_the_events_before_it(server: ScriptedServer) -> None:
     """REST-68, API-44: 410 inside the stream."""
     server.says(chunked(event("ADDED") + status(410, "Expired") + event("ADDED")))
     async with client_for(server) as rest, rest.watch(WATCH) as watch:
@@ -118,7 +118,7 @@ async def test_an_error_event_is_raised_behind_the_events_before_it(server: Scri
     ],
 )
 async def test_what_cannot_be_read_is_one_error_and_then_the_end(
-    rubbish: bytes, server: Script
+    rubbish: bytes, server: ScriptedServer
 ) -> None:
     """REST-68, REST-71: InternalError 500 with both causes."""
     server.says(chunked(event("ADDED") + rubbish, end="hang"))
@@ -133,7 +133,7 @@ async def test_what_cannot_be_read_is_one_error_and_then_the_end(
     assert has_cause(caught.value, WATCH_DECODING)
 
 
-async def test_an_event_beyond_the_limit_is_one_error(server: Script) -> None:
+async def test_an_event_beyond_the_limit_is_one_error(server: ScriptedServer) -> None:
     """REST-70, REST-C18: larger than 16 MiB."""
     chunk = b"x" * 2**20
     server.says(chunked(event("ADDED"), b'{"type":"ADDED","object":"', *[chunk] * 17, end="hang"))
@@ -144,7 +144,7 @@ async def test_an_event_beyond_the_limit_is_one_error(server: Script) -> None:
 
 
 @pytest.mark.parametrize("end", ["cut", "reset"])
-async def test_a_dropped_stream_is_no_error(end: str, server: Script) -> None:
+async def test_a_dropped_stream_is_no_error(end: str, server: ScriptedServer) -> None:
     """REST-71, needs 2 and 8: a truncated chunk never reaches whoever watches."""
     server.says(chunked(event("ADDED"), b'{"type":"ADD', end=end))
     async with client_for(server) as rest, rest.watch(WATCH) as watch:
@@ -154,7 +154,7 @@ async def test_a_dropped_stream_is_no_error(end: str, server: Script) -> None:
     assert watch.ended is WatchEnd.BROKEN
 
 
-async def test_only_200_opens_a_watch(server: Script) -> None:
+async def test_only_200_opens_a_watch(server: ScriptedServer) -> None:
     """REST-52."""
     server.says(reply(201), reply(403, b"no", content_type="text/plain"))
     async with client_for(server) as rest:
@@ -172,12 +172,12 @@ async def test_a_server_that_is_not_there_is_an_error() -> None:
 
 
 async def test_a_silent_stream_ends_at_the_idle_deadline(
-    server: Script, clock: ManualClock
+    server: ScriptedServer, clock: ManualClock
 ) -> None:
     """Needs 3: half-open connections; what comes, bookmarks too, puts the deadline off."""
     more = asyncio.Event()
 
-    async def slowly(_: Any, line: Line) -> None:
+    async def slowly(_: Any, line: ServerConnection) -> None:
         await line.send(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
         await line.send(event("ADDED"))
         await more.wait()
@@ -203,7 +203,7 @@ async def test_a_silent_stream_ends_at_the_idle_deadline(
 
 
 async def test_a_watch_does_not_outlive_its_duration_even_if_the_server_lets_it(
-    server: Script, clock: ManualClock
+    server: ScriptedServer, clock: ManualClock
 ) -> None:
     """Needs 13, REST-43: the server is told, and ended for it a little later."""
     server.says(chunked(event("ADDED"), end="hang"))
@@ -238,7 +238,7 @@ def test_a_duration_of_the_request_is_kept() -> None:
     assert with_timeout(WATCH) == (WATCH, 400 + GRACE)
 
 
-async def test_no_total_timeout_of_the_library_reaches_a_stream(server: Script) -> None:
+async def test_no_total_timeout_of_the_library_reaches_a_stream(server: ScriptedServer) -> None:
     """Needs 9: aiohttp's five minutes."""
     server.says(chunked(event("ADDED"), end="hang"))
     async with client_for(server) as rest:
@@ -250,7 +250,9 @@ async def test_no_total_timeout_of_the_library_reaches_a_stream(server: Script) 
         assert session.timeout.sock_read is None
 
 
-async def test_cancelling_closes_the_connection_at_once(server: Script, clock: ManualClock) -> None:
+async def test_cancelling_closes_the_connection_at_once(
+    server: ScriptedServer, clock: ManualClock
+) -> None:
     """REST-73, X-7, needs 5: the clock stands still meanwhile."""
     server.says(chunked(event("ADDED"), end="hang"))
     async with client_for(server, clock=clock) as rest:
@@ -271,7 +273,7 @@ async def test_cancelling_closes_the_connection_at_once(server: Script, clock: M
     assert watch.ended is WatchEnd.STOPPED
 
 
-async def test_a_watch_can_be_closed_during_a_read(server: Script) -> None:
+async def test_a_watch_can_be_closed_during_a_read(server: ScriptedServer) -> None:
     """REST-73: and again."""
     server.says(chunked(event("ADDED"), end="hang"))
     async with client_for(server) as rest, rest.watch(WATCH) as watch:
@@ -287,11 +289,13 @@ async def test_a_watch_can_be_closed_during_a_read(server: Script) -> None:
 
 
 @pytest.mark.parametrize("kind", ["watch", "stream", "resuming"])
-async def test_what_is_closed_while_it_opens_stays_closed(kind: str, server: Script) -> None:
+async def test_what_is_closed_while_it_opens_stays_closed(
+    kind: str, server: ScriptedServer
+) -> None:
     """REST-73: somebody else may close it, and the answer is already on its way."""
     is_closed = asyncio.Event()
 
-    async def late(asked: Asked, line: Line) -> None:
+    async def late(asked: ReceivedRequest, line: ServerConnection) -> None:
         await is_closed.wait()
         await chunked(event("ADDED"), end="hang")(asked, line)
 
@@ -313,7 +317,9 @@ async def test_what_is_closed_while_it_opens_stays_closed(kind: str, server: Scr
         await server.until(lambda seen: seen.closed == 1)
 
 
-async def test_a_watch_that_is_left_in_the_middle_closes_its_connection(server: Script) -> None:
+async def test_a_watch_that_is_left_in_the_middle_closes_its_connection(
+    server: ScriptedServer,
+) -> None:
     """Needs 12: nobody has to remember."""
     server.says(chunked(event("ADDED"), end="hang"))
     async with client_for(server) as rest:
@@ -324,7 +330,7 @@ async def test_a_watch_that_is_left_in_the_middle_closes_its_connection(server: 
         await server.until(lambda seen: seen.closed == 1)
 
 
-async def test_closing_the_client_ends_its_watches(server: Script) -> None:
+async def test_closing_the_client_ends_its_watches(server: ScriptedServer) -> None:
     server.says(chunked(event("ADDED"), end="hang"))
     rest = client_for(server)
     watch = rest.watch(WATCH)
@@ -338,7 +344,7 @@ async def test_closing_the_client_ends_its_watches(server: Script) -> None:
         await waiting
 
 
-async def test_a_watch_that_breaks_before_its_response_ends_empty(server: Script) -> None:
+async def test_a_watch_that_breaks_before_its_response_ends_empty(server: ScriptedServer) -> None:
     """REST-72."""
     server.says(cut)
     async with client_for(server, max_retries=0) as rest:

@@ -13,9 +13,9 @@ from kubeloop.errors import ApiError, Forbidden, TimeoutExceeded, TransportError
 from kubeloop.rest import ResponseLimits, Timeouts, resource_request
 from tests.support.scripted_server import (
     PODS,
-    Asked,
-    Line,
-    Script,
+    ReceivedRequest,
+    ScriptedServer,
+    ServerConnection,
     client_for,
     cut,
     hang,
@@ -28,7 +28,7 @@ EXEC = resource_request(
 )
 
 
-async def switches(asked: Asked, line: Line) -> None:
+async def switches(asked: ReceivedRequest, line: ServerConnection) -> None:
     key = (asked.header("Sec-WebSocket-Key") or "") + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
     accept = base64.b64encode(hashlib.sha1(key.encode()).digest()).decode()
     await line.send(
@@ -41,7 +41,7 @@ async def switches(asked: Asked, line: Line) -> None:
     line.cut()
 
 
-async def test_a_websocket_carries_the_credentials_and_the_protocol(server: Script) -> None:
+async def test_a_websocket_carries_the_credentials_and_the_protocol(server: ScriptedServer) -> None:
     """REST-52: 101 is a success."""
     server.says(switches)
     async with client_for(server, config={"token": "t"}) as rest:
@@ -57,7 +57,7 @@ async def test_a_websocket_carries_the_credentials_and_the_protocol(server: Scri
 
 
 async def test_a_message_of_a_websocket_is_bounded_by_the_limit_for_an_object(
-    server: Script,
+    server: ScriptedServer,
 ) -> None:
     server.says(switches)
     async with client_for(server, response_limits=ResponseLimits(object=2)) as rest:
@@ -69,7 +69,7 @@ async def test_a_message_of_a_websocket_is_bounded_by_the_limit_for_an_object(
     assert socket.close_code == aiohttp.WSCloseCode.MESSAGE_TOO_BIG
 
 
-async def test_a_rejection_is_the_server_s_error(server: Script) -> None:
+async def test_a_rejection_is_the_server_s_error(server: ScriptedServer) -> None:
     server.says(reply(403))
     async with client_for(server) as rest:
         with pytest.raises(Forbidden, match="GET pods/web/exec in shop: 403"):
@@ -78,7 +78,7 @@ async def test_a_rejection_is_the_server_s_error(server: Script) -> None:
 
 @pytest.mark.parametrize(("step", "kind"), [(cut, TransportError), (hang, TimeoutExceeded)])
 async def test_no_response_is_a_kubeloop_error(
-    step: Any, kind: type[TransportError], server: Script
+    step: Any, kind: type[TransportError], server: ScriptedServer
 ) -> None:
     server.says(step)
     async with client_for(server, timeouts=Timeouts(response=0.1)) as rest:
@@ -86,7 +86,7 @@ async def test_no_response_is_a_kubeloop_error(
             await rest.websocket(EXEC)
 
 
-async def test_a_websocket_follows_no_redirect(server: Script) -> None:
+async def test_a_websocket_follows_no_redirect(server: ScriptedServer) -> None:
     """Elsewhere our credentials, and what is run, would be somebody else's."""
     async with serving() as elsewhere:
         elsewhere.says(switches)

@@ -26,7 +26,14 @@ from kubeloop.rest import RESTClient
 from kubeloop.runtime import Client, Manager
 from kubeloop.wire.core.v1 import ConfigMap, Pod
 from tests.support.relay import relay_process
-from tests.support.scripted_server import Asked, Line, client_for, eventually, reply, serving
+from tests.support.scripted_server import (
+    ReceivedRequest,
+    ServerConnection,
+    client_for,
+    eventually,
+    reply,
+    serving,
+)
 
 SPEED = 60  # ten minutes are longer than a test may take
 INITIAL_END = {"k8s.io/initial-events-end": "true"}
@@ -67,7 +74,7 @@ class Collection:
         self.verbs: list[str] = []
         self.version = 12
 
-    async def __call__(self, asked: Asked, line: Line) -> None:
+    async def __call__(self, asked: ReceivedRequest, line: ServerConnection) -> None:
         query = parse_qs(urlsplit(asked.target).query)
         if "sendInitialEvents" in query:
             self.verbs.append("stream")
@@ -79,7 +86,7 @@ class Collection:
             self.verbs.append("list")
             await self._list(asked, line)
 
-    async def _list(self, asked: Asked, line: Line) -> None:
+    async def _list(self, asked: ReceivedRequest, line: ServerConnection) -> None:
         items = [] if self.page == "empty" else [pod("a", "11"), pod("b", "12")]
         new = f"page {len(self.verbs)}"  # a server that ignores the token may send another one
         token = {"same": "again", "empty": new, "first": new}.get(self.page, "")
@@ -91,7 +98,7 @@ class Collection:
         }
         await reply(body=found)(asked, line)
 
-    async def _stream(self, asked: Asked, line: Line) -> None:
+    async def _stream(self, asked: ReceivedRequest, line: ServerConnection) -> None:
         if self.stream == "too large":
             cause = {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
             status = {
@@ -116,7 +123,7 @@ class Collection:
             case _:
                 await line.send(b"0\r\n\r\n")
 
-    async def _watch(self, line: Line) -> None:
+    async def _watch(self, line: ServerConnection) -> None:
         await begin(line)
         if self.watch in {"MODIFIED", "BOOKMARK"}:
             self.version += 1
@@ -127,13 +134,13 @@ class Collection:
         await line.hang()
 
 
-async def begin(line: Line) -> None:
+async def begin(line: ServerConnection) -> None:
     await line.send(
         b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
     )
 
 
-async def send(line: Line, data: bytes) -> None:
+async def send(line: ServerConnection, data: bytes) -> None:
     await line.send(b"%x\r\n%s\r\n" % (len(data), data))
 
 
@@ -264,7 +271,7 @@ async def test_pages_without_end_are_an_error_everywhere(page: str, message: str
 
 
 class Forbidding(Collection):
-    async def __call__(self, asked: Asked, line: Line) -> None:
+    async def __call__(self, asked: ReceivedRequest, line: ServerConnection) -> None:
         status = {
             "kind": "Status",
             "status": "Failure",
@@ -325,15 +332,15 @@ class Switchable(Collection):
     def __init__(self) -> None:
         super().__init__("empty")
         self.is_off = False
-        self.watches: list[Line] = []
+        self.watches: list[ServerConnection] = []
 
-    async def __call__(self, asked: Asked, line: Line) -> None:
+    async def __call__(self, asked: ReceivedRequest, line: ServerConnection) -> None:
         if self.is_off:
             await Forbidding()(asked, line)
         else:
             await super().__call__(asked, line)
 
-    async def _watch(self, line: Line) -> None:
+    async def _watch(self, line: ServerConnection) -> None:
         self.watches.append(line)
         await super()._watch(line)
 

@@ -32,7 +32,7 @@ DEPLOYMENTS = ResourceInfo(
 )
 
 
-class Asked(NamedTuple):
+class ReceivedRequest(NamedTuple):
     """A request as it arrived."""
 
     method: str
@@ -48,7 +48,7 @@ class Asked(NamedTuple):
         return [value for key, value in self.headers if key.lower() == name.lower()]
 
 
-class Line:
+class ServerConnection:
     """The server's end of one connection, in the middle of an answer."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -75,7 +75,7 @@ class Line:
             pass
 
 
-Reply = Callable[[Asked, Line], Awaitable[None]]
+Reply = Callable[[ReceivedRequest, ServerConnection], Awaitable[None]]
 
 
 def reply(
@@ -92,7 +92,7 @@ def reply(
         pairs.append(("Content-Type", content_type))
     pairs.append(("Content-Length", str(len(data))))
 
-    async def answer(_: Asked, line: Line) -> None:
+    async def answer(_: ReceivedRequest, line: ServerConnection) -> None:
         head = "".join(f"{name}: {value}\r\n" for name, value in pairs)
         await line.send(f"HTTP/1.1 {status} Said\r\n{head}\r\n".encode() + data)
 
@@ -102,7 +102,7 @@ def reply(
 def chunked(*chunks: bytes, status: int = 200, end: str = "whole") -> Reply:
     """An answer in chunks that ends `whole`, `cut`, `reset` or `hang`."""
 
-    async def answer(_: Asked, line: Line) -> None:
+    async def answer(_: ReceivedRequest, line: ServerConnection) -> None:
         await line.send(
             f"HTTP/1.1 {status} OK\r\nContent-Type: application/json\r\n"
             "Transfer-Encoding: chunked\r\n\r\n".encode()
@@ -121,27 +121,27 @@ def chunked(*chunks: bytes, status: int = 200, end: str = "whole") -> Reply:
     return answer
 
 
-async def cut(_: Asked, line: Line) -> None:
+async def cut(_: ReceivedRequest, line: ServerConnection) -> None:
     """No answer at all: the connection is closed."""
     line.cut()
 
 
-async def reset(_: Asked, line: Line) -> None:
+async def reset(_: ReceivedRequest, line: ServerConnection) -> None:
     """No answer at all: the connection is reset."""
     line.reset()
 
 
-async def hang(_: Asked, line: Line) -> None:
+async def hang(_: ReceivedRequest, line: ServerConnection) -> None:
     """No answer at all, and no end."""
     await line.hang()
 
 
-class Script:
+class ScriptedServer:
     """A server that answers each request with the next step; the last one for ever."""
 
     def __init__(self, *, tls: ssl.SSLContext | None = None) -> None:
         self.steps: list[Reply] = []
-        self.asked: list[Asked] = []
+        self.asked: list[ReceivedRequest] = []
         self.connections = 0
         self.closed = 0  # connections that the client, or a step, has ended
         self.peers: list[Any] = []  # the client's certificate for each connection
@@ -157,7 +157,7 @@ class Script:
     def url(self) -> str:
         return f"{'https' if self._tls else 'http'}://127.0.0.1:{self.port}"
 
-    async def until(self, condition: Callable[[Script], bool]) -> None:
+    async def until(self, condition: Callable[[ScriptedServer], bool]) -> None:
         """Wait until the server has seen what the test waits for."""
         while not condition(self):
             self._changed.clear()
@@ -188,7 +188,7 @@ class Script:
                 self.asked.append(asked)
                 self._changed.set()
                 step = self.steps.pop(0) if len(self.steps) > 1 else self.steps[0]
-                await step(asked, Line(reader, writer))
+                await step(asked, ServerConnection(reader, writer))
                 if writer.is_closing():
                     break
         except (ConnectionError, ssl.SSLError, asyncio.CancelledError):
@@ -199,7 +199,7 @@ class Script:
             if not writer.is_closing():
                 writer.transport.abort()
 
-    async def _read(self, reader: asyncio.StreamReader) -> Asked | None:
+    async def _read(self, reader: asyncio.StreamReader) -> ReceivedRequest | None:
         try:
             head = (await reader.readuntil(b"\r\n\r\n")).decode()
         except (asyncio.IncompleteReadError, ConnectionError):
@@ -209,19 +209,19 @@ class Script:
         headers = [(name, value) for name, _, value in (line.partition(": ") for line in lines)]
         length = next((int(v) for n, v in headers if n.lower() == "content-length"), 0)
         body = await reader.readexactly(length)
-        return Asked(method, target, headers, body)
+        return ReceivedRequest(method, target, headers, body)
 
 
 @asynccontextmanager
-async def serving(*, tls: ssl.SSLContext | None = None) -> AsyncIterator[Script]:
-    script = Script(tls=tls)
+async def serving(*, tls: ssl.SSLContext | None = None) -> AsyncIterator[ScriptedServer]:
+    script = ScriptedServer(tls=tls)
     async with listen(
         script.new_line, "127.0.0.1", 0, finish=script.end_lines, tls=tls
     ) as script.port:
         yield script
 
 
-def client_for(server: Script, **options: Any) -> RESTClient:
+def client_for(server: ScriptedServer, **options: Any) -> RESTClient:
     """A client for a server without TLS; options of the configuration are in `config`."""
     config = options.pop("config", {})
     return RESTClient(ClusterConfig(server=server.url, **config), environ={}, **options)

@@ -50,7 +50,7 @@ def test_every_example_is_shown_whole() -> None:
     assert [path.name for path in programs if path.read_text("utf-8") not in page] == []
 
 
-def test_an_error_stands_under_its_family_and_leads_to_its_room() -> None:
+def test_an_error_is_listed_under_its_family_and_links_to_its_package() -> None:
     lines = docs_site.errors().splitlines()
 
     family = next(number for number, line in enumerate(lines) if "[`ConfigError`]" in line)

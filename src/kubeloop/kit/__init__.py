@@ -10,7 +10,7 @@ from .backoff import Backoff, KeyedBackoff, ResettingBackoff
 from .clock import Clock, ManualClock, SystemClock, Timeout
 from .retry import DEFAULT_BACKOFF, DEFAULT_RETRY, poll, repeat, retry, until_true
 from .running import run
-from .tasks import TaskOwner
+from .tasks import TaskOwner, running
 from .throttle import Limiter, TokenBucket
 
 # For other packages of kubeloop; not public.
@@ -34,6 +34,7 @@ __all__ = [
     "repeat",
     "retry",
     "run",
+    "running",
     "until_true",
 ]
 
@@ -63,7 +64,6 @@ from .tasks import cancel_and_wait as cancel_and_wait
 from .tasks import is_cancelling as is_cancelling
 from .tasks import leaf_tasks as leaf_tasks
 from .tasks import run_to_completion as run_to_completion
-from .tasks import running as running
 from .throttle import ConcurrencyLimit as ConcurrencyLimit
 from .throttle import ConcurrencyLimitStats as ConcurrencyLimitStats
 from .throttle import DeadlineTooSoon as DeadlineTooSoon
