@@ -1,4 +1,4 @@
-"""What a client is told about the way to its server, without a REST client of one's own."""
+"""The options of a client that opens its own REST client."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ async def test_a_call_ends_with_the_time_that_the_client_was_given(server: Servi
             await client.version()
 
 
-async def test_the_server_is_told_how_long_somebody_waits(server: Service) -> None:
+async def test_the_timeout_is_sent_to_the_server(server: Service) -> None:
     """Instead of what the configuration says: an argument is nearer."""
     config = ClusterConfig(server=server.url, timeout=60)
 
@@ -63,14 +63,14 @@ async def test_a_limiter_of_ones_own_can_serve_several_clients(server: Service) 
 
 async def test_warnings_of_the_server_reach_the_handler(server: Service) -> None:
     version = {"major": "1", "minor": "37"}
-    said = {"Warning": '299 - "use something newer"'}
-    server.faults.reactors.append(lambda _: Reply(body=version, headers=said))
-    heard: list[ServerWarning] = []
+    message = {"Warning": '299 - "use something newer"'}
+    server.faults.reactors.append(lambda _: Reply(body=version, headers=message))
+    received: list[ServerWarning] = []
 
-    async with Client(ClusterConfig(server=server.url), warnings=heard.append) as client:
+    async with Client(ClusterConfig(server=server.url), warnings=received.append) as client:
         await client.version()
 
-    assert [warning.text for warning in heard] == ["use something newer"]
+    assert [warning.text for warning in received] == ["use something newer"]
 
 
 @pytest.mark.parametrize("make", [Client, blocking.Client])

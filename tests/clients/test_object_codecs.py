@@ -27,7 +27,7 @@ async def test_a_dict_without_a_kind_is_no_answer() -> None:
     assert recorder.body == {"metadata": {"name": "a"}}
 
 
-async def test_items_of_a_list_are_told_what_they_are() -> None:
+async def test_items_of_a_list_get_their_kind_and_api_version() -> None:
     """DYN-C6: from the list, where they do not say it themselves."""
     recorder = Recorder(
         {
@@ -109,7 +109,7 @@ async def test_only_a_custom_kind_may_give_its_list_any_name() -> None:
     """A CRD has a listKind of its own choice; its group version it has not."""
 
     class Website(Resource, group="example.com", version="v1", plural="websites"):
-        """A kind that somebody else defined."""
+        """A custom kind."""
 
     named = {"kind": "Sites", "metadata": {}, "items": []}
     recorder = Recorder(

@@ -89,7 +89,7 @@ async def test_the_life_of_an_object(client: Client) -> None:
 
 
 async def test_a_dry_run_changes_nothing(client: Client) -> None:
-    """TYP-11."""
+    """TYP-11: Create/update/patch options: dryRun, fieldManager, fieldValidation."""
     pods = client.resource(Pod)
 
     made = await pods.create(a_pod(), dry_run=True)
@@ -99,7 +99,7 @@ async def test_a_dry_run_changes_nothing(client: Client) -> None:
 
 
 async def test_strict_validation_refuses_unknown_fields(client: Client) -> None:
-    """TYP-11."""
+    """TYP-11: Create/update/patch options: dryRun, fieldManager, fieldValidation."""
     pods = client.resource("v1", "Pod")
     body = a_pod().to_dict()
     body["spec"]["novelty"] = 1
@@ -122,7 +122,7 @@ async def test_a_missing_object_is_none_and_a_missing_kind_is_an_error(client: C
 
 
 async def test_delete_keeps_its_preconditions(client: Client) -> None:
-    """TYP-10."""
+    """TYP-10: delete options: gracePeriodSeconds, preconditions {uid, resourceVersion}."""
     pods = client.resource(Pod)
     made = await pods.create(a_pod())
 
@@ -135,7 +135,7 @@ async def test_delete_keeps_its_preconditions(client: Client) -> None:
 
 
 async def test_a_collection_is_deleted_by_selector(client: Client) -> None:
-    """TYP-C6."""
+    """TYP-C6: DeleteCollection sends selectors in the query and delete options in the body."""
     maps = client.resource(ConfigMap)
     for name, tier in (("a", "x"), ("b", "x"), ("c", "y")):
         await maps.create(ConfigMap(metadata=ObjectMeta(name=name, labels={"tier": tier})))
@@ -272,7 +272,7 @@ async def test_modify_calls_the_function_again_on_a_conflict(client: Client) -> 
     assert (calls, changed.data) == (2, {"n": "42"})
 
 
-async def test_create_or_update_brings_in_what_is_said_and_no_more(
+async def test_create_or_update_changes_only_the_given_fields(
     server: Service, client: Client
 ) -> None:
     maps = client.resource(ConfigMap)
@@ -307,7 +307,7 @@ async def test_create_or_update_merges_lists_of_built_in_kinds_by_name(client: C
 
 
 async def test_a_scale_is_read_and_set(client: Client) -> None:
-    """TYP-16."""
+    """TYP-16: service ProxyGet as above. Node PatchStatus: strategic merge patch on `/status`."""
     deployments = client.apps_v1.deployments()
     await deployments.create(a_deployment())
 
@@ -322,7 +322,7 @@ async def test_a_scale_is_read_and_set(client: Client) -> None:
 
 
 async def test_a_pod_is_bound_and_evicted(client: Client) -> None:
-    """TYP-14, TYP-C8."""
+    """TYP-14, TYP-C8: pod expansion: GetLogs(name, opts) builds a request on `/log`."""
     pods = client.resource(Pod)
     await client.resource(Node).create(Node(metadata=ObjectMeta(name="n1")))
     await pods.create(a_pod())
@@ -335,7 +335,7 @@ async def test_a_pod_is_bound_and_evicted(client: Client) -> None:
 
 
 async def test_a_log_comes_line_by_line(server: Service, client: Client) -> None:
-    """TYP-14, TYP-C5."""
+    """TYP-14, TYP-C5: pod expansion: GetLogs(name, opts) builds a request on `/log`."""
     pods = client.resource(Pod)
     await pods.create(a_pod())
     server.set_log("default", "web", "one\ntwo\nthree\n")
@@ -347,7 +347,7 @@ async def test_a_log_comes_line_by_line(server: Service, client: Client) -> None
 
 
 async def test_a_token_is_given(client: Client) -> None:
-    """TYP-16."""
+    """TYP-16: service ProxyGet as above. Node PatchStatus: strategic merge patch on `/status`."""
     accounts = client.resource(ServiceAccount)
     await accounts.create(ServiceAccount(metadata=ObjectMeta(name="builder")))
 
@@ -358,7 +358,7 @@ async def test_a_token_is_given(client: Client) -> None:
 
 
 async def test_a_table_has_the_columns_of_its_kind(client: Client) -> None:
-    """API-46."""
+    """API-46: Table: Accept `application/json;as=Table;v=v1;g=meta.k8s.io`."""
     pods = client.resource(Pod)
     await pods.create(a_pod())
 
@@ -371,7 +371,7 @@ async def test_a_table_has_the_columns_of_its_kind(client: Client) -> None:
 
 
 async def test_metadata_of_any_kind(client: Client) -> None:
-    """DYN-11, API-47."""
+    """DYN-11, API-47: accept for get/watch/patch."""
     await client.resource(Pod).create(a_pod(app="web"))
     pods = client.metadata("v1", "Pod")
 
@@ -384,7 +384,7 @@ async def test_metadata_of_any_kind(client: Client) -> None:
 
 
 async def test_everything_is_walked_over_in_pages(server: Service, client: Client) -> None:
-    """WTC-10, WTC-12."""
+    """WTC-10, WTC-12: List: first page uses the given RV/RVMatch."""
     maps = client.resource(ConfigMap)
     for number in range(7):
         await maps.create(ConfigMap(metadata=ObjectMeta(name=f"m{number}", labels={"a": "b"})))
@@ -419,7 +419,7 @@ async def test_a_walk_survives_a_server_that_forgets(server: Service, client: Cl
 
 
 async def test_one_client_for_all_namespaces(client: Client) -> None:
-    """TYP-3."""
+    """TYP-3: a namespaced client created with an empty namespace omits the namespace segment."""
     from kubeloop.wire.core.v1 import Namespace
 
     await client.resource(Namespace).create(Namespace(metadata=ObjectMeta(name="shop")))
@@ -478,7 +478,7 @@ async def test_a_list_is_a_list(server: Service, client: Client) -> None:
 
 
 async def test_an_eviction_that_is_put_off_is_tried_again(server: Service, hasty: Client) -> None:
-    """TYP-18: as any answer that says when to come back, unless nobody wants that."""
+    """TYP-18: as every response with `Retry-After`, unless `max_retries` is 0."""
     pods = hasty.resource(Pod)
     await pods.create(a_pod())
     busy = Match(subresource="eviction")

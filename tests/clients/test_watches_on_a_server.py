@@ -24,7 +24,7 @@ def a_map(name: str, **data: str) -> ConfigMap:
 
 
 async def test_changes_come_typed_and_in_order(client: Client) -> None:
-    """TYP-2, DYN-10."""
+    """TYP-2, DYN-10: path and parameters: create POST collection."""
     maps = client.resource(ConfigMap)
     page = await maps.list()
 
@@ -55,7 +55,7 @@ async def test_without_a_version_what_is_there_comes_first(client: Client) -> No
 
 
 async def test_a_broken_stream_is_resumed_without_loss(server: Service, hasty: Client) -> None:
-    """WTC-1, WTC-C1."""
+    """WTC-1, WTC-C1: RetryWatcher(initialRV, watcher): initial RV "" or "0" is an error."""
     maps = hasty.resource(ConfigMap)
     page = await maps.list()
 
@@ -67,7 +67,7 @@ async def test_a_broken_stream_is_resumed_without_loss(server: Service, hasty: C
         assert (await anext(events)).object.metadata.name == "b"
 
 
-async def test_a_version_that_is_too_old_is_said_to_be_so(server: Service, client: Client) -> None:
+async def test_an_expired_version_is_an_error(server: Service, client: Client) -> None:
     """WTC-3: list, and watch from there."""
     maps = client.resource(ConfigMap)
     page = await maps.list()
@@ -79,14 +79,14 @@ async def test_a_version_that_is_too_old_is_said_to_be_so(server: Service, clien
 
 
 async def test_a_version_that_names_no_state_is_refused(client: Client) -> None:
-    """WTC-1."""
+    """WTC-1: RetryWatcher(initialRV, watcher): initial RV "" or "0" is an error."""
     for since in ("", "0"):
         with pytest.raises(InvalidValue):
             await anext(client.resource(ConfigMap).watch(resource_version=since))
 
 
 async def test_a_watch_of_dicts_and_of_metadata(client: Client) -> None:
-    """DYN-10, DYN-11."""
+    """DYN-10, DYN-11: watch events carry unstructured objects."""
     page = await client.resource(ConfigMap).list()
     await client.resource(ConfigMap).create(a_map("a", k="v"))
 
@@ -113,7 +113,7 @@ async def test_the_raw_form_is_bytes(client: Client) -> None:
 
 
 async def test_being_cancelled_ends_a_watch_at_once(server: Service, client: Client) -> None:
-    """X-7."""
+    """X-7: a cancelled call leaves nothing open."""
     page = await client.resource(ConfigMap).list()
     task = asyncio.ensure_future(
         anext(client.resource(ConfigMap).watch(resource_version=page.version))
@@ -127,7 +127,7 @@ async def test_being_cancelled_ends_a_watch_at_once(server: Service, client: Cli
 
 
 async def test_until_each_condition_was_met(client: Client) -> None:
-    """WTC-7."""
+    """WTC-7: until = RetryWatcher + UntilWithoutRetry."""
     maps = client.resource(ConfigMap)
     page = await maps.list()
     await maps.create(a_map("a"))
@@ -225,7 +225,7 @@ async def test_without_time_an_object_is_looked_at_once(client: Client) -> None:
 
 
 async def test_waiting_survives_a_server_that_forgets(server: Service, hasty: Client) -> None:
-    """WTC-7, WTC-C5: the object was deleted and made anew while nobody looked."""
+    """WTC-7, WTC-C5: the object was deleted and created again in a watch gap."""
     maps = hasty.resource(ConfigMap)
     await maps.create(a_map("a"))
     waiting = asyncio.ensure_future(maps.wait_for("a", deleted=True, timeout=4))

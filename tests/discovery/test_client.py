@@ -34,7 +34,7 @@ from kubeloop.machinery import (
 
 from .conftest import (
     V2,
-    Said,
+    ScriptedResponse,
     ScriptedServer,
     aggregated,
     group,
@@ -59,7 +59,9 @@ async def test_aggregated_discovery_takes_two_requests(modern: ScriptedServer) -
     assert [row.name for row in found.resources[APPS]] == ["deployments", "deployments/scale"]
 
 
-async def test_each_request_is_bounded_and_the_server_is_told(modern: ScriptedServer) -> None:
+async def test_each_request_has_a_timeout_that_is_sent_to_the_server(
+    modern: ScriptedServer,
+) -> None:
     """DSC-1: 32 seconds."""
     await DiscoveryClient(modern).groups()
 
@@ -101,7 +103,7 @@ async def test_a_server_without_a_core_group_is_fine(modern: ScriptedServer) -> 
 async def test_any_other_failure_of_the_two_fails(
     modern: ScriptedServer, path: str, answer: int, error: type[Exception]
 ) -> None:
-    """DSC-5, DSC-C1."""
+    """DSC-5, DSC-C1: `/api` 404 is tolerated (no core group); any other error at `/api`."""
     modern.say(path, answer)
 
     with pytest.raises(error):
@@ -172,7 +174,7 @@ async def test_the_error_lists_what_failed_in_order_and_carries_the_rest(
 
 
 async def test_a_stale_version_is_a_failure(modern: ScriptedServer) -> None:
-    """DSC-8, DSC-C4."""
+    """DSC-8, DSC-C4: aggregated conversion."""
     modern.say(
         "/apis", aggregated(group("apps", v2="Stale", v1=[resource("deployments", "D")])), V2
     )
@@ -221,7 +223,7 @@ def test_preferred_resources_come_once_each() -> None:
 
 
 async def test_parts_are_no_preferred_resources(modern: ScriptedServer) -> None:
-    """DSC-13."""
+    """DSC-13: preferred resources: for each."""
     chosen = await DiscoveryClient(modern).preferred(namespaced=True)
 
     assert [row.name for row in chosen[APPS]] == ["deployments"]
@@ -235,7 +237,7 @@ async def test_the_servers_version(server: ScriptedServer) -> None:
 
 
 async def test_openapi_v2_is_asked_for_as_protobuf(server: ScriptedServer) -> None:
-    """DSC-15."""
+    """DSC-15: server version: GET `/version`, JSON. OpenAPI v2."""
     server.say("/openapi/v2", {})
 
     assert await DiscoveryClient(server).openapi_v2() == b"{}"
@@ -245,7 +247,7 @@ async def test_openapi_v2_is_asked_for_as_protobuf(server: ScriptedServer) -> No
 async def test_a_version_is_supported_when_listed_or_when_nothing_is(
     old: ScriptedServer,
 ) -> None:
-    """DSC-16."""
+    """DSC-16: ServerSupportsVersion: ok if listed."""
     client = DiscoveryClient(old)
 
     assert await client.supports(APPS)
@@ -256,7 +258,7 @@ async def test_a_version_is_supported_when_listed_or_when_nothing_is(
 
 
 async def test_a_missing_group_version_serves_nothing(old: ScriptedServer) -> None:
-    """DSC-16."""
+    """DSC-16: ServerSupportsVersion: ok if listed."""
     client = DiscoveryClient(old)
 
     assert await client.serves(GroupVersionResource("apps", "v1", "deployments"))
@@ -266,7 +268,7 @@ async def test_a_missing_group_version_serves_nothing(old: ScriptedServer) -> No
 
 @pytest.mark.parametrize("path", ["/version", "/apis", "/api/v1", "/openapi/v3"])
 async def test_an_answer_that_cannot_be_read_is_named(path: str, modern: ScriptedServer) -> None:
-    modern.answers[path] = Said(b"<html>log in</html>", "text/html")
+    modern.answers[path] = ScriptedResponse(b"<html>log in</html>", "text/html")
     client = DiscoveryClient(modern)
     asking: dict[str, Callable[[], Awaitable[object]]] = {
         "/version": client.version,

@@ -76,10 +76,10 @@ async def test_a_file_is_believed_until_its_time_is_over(
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"groups":5}'])
-async def test_a_damaged_file_is_fetched_anew(
+async def test_a_damaged_file_is_loaded_again(
     old: ScriptedServer, tmp_path: Path, content: bytes
 ) -> None:
-    """DSC-25."""
+    """DSC-25: an entry is valid while now <= mtime + ttl."""
     await fill(old, tmp_path)
     (tmp_path / "servergroups.json").write_bytes(content)
 
@@ -103,7 +103,7 @@ async def test_a_directory_that_cannot_be_written_costs_only_time(
 async def test_errors_and_empty_answers_are_not_written(
     old: ScriptedServer, tmp_path: Path
 ) -> None:
-    """DSC-26."""
+    """DSC-26: errors and empty answers are never written."""
     old.say("/apis", legacy_groups(("apps", ["v1"]), ("empty.io", ["v1"])))
     old.say("/apis/apps/v1", 403)
     old.say("/apis/empty.io/v1", legacy_resources("empty.io/v1"))
@@ -161,7 +161,7 @@ async def test_a_mapper_over_a_foreign_file_asks_the_server_once(
 async def test_the_stack_is_disk_over_memory_over_the_server(
     old: ScriptedServer, tmp_path: Path
 ) -> None:
-    """DSC-28."""
+    """DSC-28: Stack: disk cache on top of memory cache on top of the live client."""
     stack = cached_discovery(old, tmp_path)
 
     await stack.resources(APPS)

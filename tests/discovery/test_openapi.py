@@ -22,7 +22,7 @@ def described(server: ScriptedServer) -> ScriptedServer:
 
 
 async def test_the_index_names_documents_and_their_hashes(described: ScriptedServer) -> None:
-    """DSC-15."""
+    """DSC-15: server version: GET `/version`, JSON. OpenAPI v2."""
     openapi = OpenApiV3(described)
 
     paths = await openapi.paths()
@@ -49,7 +49,7 @@ async def test_an_index_that_was_on_its_way_when_it_was_invalidated_is_not_kept(
 
 
 async def test_a_document_is_asked_for_under_its_hash(described: ScriptedServer) -> None:
-    """DSC-15."""
+    """DSC-15: server version: GET `/version`, JSON. OpenAPI v2."""
     document = await OpenApiV3(described).document(GroupVersion("apps", "v1"))
 
     assert document == {"openapi": "3.0.0"}
@@ -57,13 +57,13 @@ async def test_a_document_is_asked_for_under_its_hash(described: ScriptedServer)
 
 
 async def test_a_document_under_a_hash_is_kept(described: ScriptedServer, tmp_path: Path) -> None:
-    """DSC-28."""
+    """DSC-28: Stack: disk cache on top of memory cache on top of the live client."""
     for _ in range(2):
         await OpenApiV3(described, cache=DocumentCache(tmp_path)).document("apis/apps/v1")
 
     assert described.paths.count("/openapi/v3/apis/apps/v1") == 1
 
 
-async def test_a_document_that_is_not_there_is_said_to_be_so(described: ScriptedServer) -> None:
+async def test_a_missing_document_is_an_error(described: ScriptedServer) -> None:
     with pytest.raises(InvalidValue, match="api/v1"):
         await OpenApiV3(described).document(GroupVersion("", "v1"))

@@ -105,7 +105,7 @@ def reply(
 
     async def answer(_: Asked, line: Line) -> None:
         head = "".join(f"{name}: {value}\r\n" for name, value in pairs)
-        await line.send(f"HTTP/1.1 {status} Said\r\n{head}\r\n".encode() + data)
+        await line.send(f"HTTP/1.1 {status} Reason\r\n{head}\r\n".encode() + data)
 
     return answer
 

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 def test_json_is_asked_for_first_and_anything_second() -> None:
-    """REST-44."""
+    """REST-44: accept header: `AcceptContentTypes` verbatim if set, else `<ContentType>, */*`."""
     assert JsonCodec().accept == "application/json, */*"
     assert JsonCodec().content_type == "application/json"
 
@@ -33,7 +33,7 @@ def test_models_and_plain_data_are_encoded_alike() -> None:
 
 
 def test_what_json_cannot_say_is_refused() -> None:
-    """REST-23."""
+    """REST-23: body accepts: string = path of a file to read."""
     with pytest.raises(InvalidValue, match="cannot encode a body of type dict"):
         JsonCodec().encode({"a": object()})
 
@@ -48,7 +48,7 @@ def test_what_json_cannot_say_is_refused() -> None:
     ],
 )
 def test_the_codec_says_what_it_reads(media_type: str, reads: bool) -> None:
-    """REST-47."""
+    """REST-47: response decoding uses the response Content-Type."""
     assert JsonCodec().reads(media_type) is reads
 
 
@@ -63,13 +63,13 @@ def test_the_codec_says_what_it_reads(media_type: str, reads: bool) -> None:
     ],
 )
 def test_a_media_type_stands_before_its_parameters(header: str, found: str) -> None:
-    """REST-47."""
+    """REST-47: response decoding uses the response Content-Type."""
     assert media_type_of(header) == found
 
 
 @pytest.mark.parametrize("header", ["/", "a/", ";x=y", "a b", "a/b/c", "é/x"])
 def test_what_is_no_media_type_is_refused(header: str) -> None:
-    """REST-47."""
+    """REST-47: response decoding uses the response Content-Type."""
     with pytest.raises(DecodeError):
         media_type_of(header)
 
@@ -118,7 +118,7 @@ class OtherCodec:
 async def test_a_codec_decides_media_types_decoding_and_framing_of_a_rest_client(
     server: Script,
 ) -> None:
-    """REST-45, REST-46, REST-50, REST-69."""
+    """REST-45, REST-46, REST-50, REST-69: typed built-in clients prefer protobuf."""
     codec: Codec = OtherCodec()
     event = b'{"type":"ADDED","object":{}}'
     server.says(
@@ -138,7 +138,7 @@ async def test_a_codec_decides_media_types_decoding_and_framing_of_a_rest_client
 
 
 async def test_a_415_is_an_answer_and_nothing_falls_back(server: Script) -> None:
-    """REST-48, REST-49."""
+    """REST-48, REST-49: there is NO automatic fallback for protobuf on 406 or 415."""
     server.says(reply(415))
     async with client_for(server, codec=OtherCodec()) as rest:
         for _ in range(2):

@@ -38,7 +38,7 @@ from .conftest import (
 POST = path_request("POST", "/x", body=b"{}")
 
 
-async def test_a_refused_connection_is_told() -> None:
+async def test_a_refused_connection_is_reported() -> None:
     async with RESTClient(ClusterConfig(server="http://127.0.0.1:1")) as rest:
         with pytest.raises(ConnectError) as caught:
             await rest.send(POST)
@@ -49,11 +49,11 @@ async def test_a_refused_connection_is_told() -> None:
     )
 
 
-async def test_an_unknown_host_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    def nobody(*args: object, **options: object) -> None:
+async def test_an_unknown_host_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_name_server(*args: object, **options: object) -> None:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
-    monkeypatch.setattr(socket, "getaddrinfo", nobody)  # no test waits for a name server
+    monkeypatch.setattr(socket, "getaddrinfo", no_name_server)  # no test waits for a name server
     async with RESTClient(ClusterConfig(server="http://no-such-host.invalid")) as rest:
         with pytest.raises(ConnectError, match="unknown host"):
             await rest.send(POST)
@@ -66,7 +66,7 @@ async def test_a_connection_that_does_not_come_about_ends_in_time() -> None:
         full.listen(0)
         port = full.getsockname()[1]
         waiting = [socket.socket() for _ in range(8)]
-        for each in waiting:  # fill the queue, so that nobody is let in any more
+        for each in waiting:  # fill the queue, so that no connection is accepted any more
             each.setblocking(False)
             each.connect_ex(("127.0.0.1", port))
         config = ClusterConfig(server=f"http://127.0.0.1:{port}")
@@ -107,7 +107,7 @@ async def test_a_body_that_goes_silent_is_given_up(server: Script, clock: Manual
 async def test_the_whole_call_has_an_end_however_busy_the_body_is(
     server: Script, clock: ManualClock
 ) -> None:
-    """REST-8, REST-41."""
+    """REST-8, REST-41: a non-zero request timeout adds query `timeout=<Go duration>`."""
     sent = asyncio.Event()
 
     async def drips(_: Any, line: Line) -> None:
@@ -131,7 +131,7 @@ async def test_the_whole_call_has_an_end_however_busy_the_body_is(
 
 
 @pytest.mark.parametrize("step", [cut, reset])
-async def test_a_connection_that_ends_without_an_answer_is_told(
+async def test_a_connection_closed_without_a_response_is_reported(
     step: Reply, server: Script
 ) -> None:
     server.says(step)
@@ -141,7 +141,7 @@ async def test_a_connection_that_ends_without_an_answer_is_told(
 
 
 @pytest.mark.parametrize("end", ["cut", "reset"])
-async def test_a_truncated_body_is_told(end: str, server: Script) -> None:
+async def test_a_truncated_body_is_reported(end: str, server: Script) -> None:
     """Needs 8: as a resumable error of ours."""
     server.says(chunked(b'{"a":', end=end))
     async with client_for(server) as rest:
@@ -153,7 +153,7 @@ async def test_a_truncated_body_is_told(end: str, server: Script) -> None:
 
 
 @pytest.mark.parametrize("missing", [1, 8, 12])
-async def test_a_packed_body_that_was_cut_off_is_told(missing: int, server: Script) -> None:
+async def test_a_truncated_compressed_body_is_reported(missing: int, server: Script) -> None:
     """Its length is as promised: only the packing tells."""
     packed = gzip.compress(b"a line of the log\n" * 9)[:-missing]
     server.says(reply(body=packed, headers={"Content-Encoding": "gzip"}))
@@ -162,7 +162,7 @@ async def test_a_packed_body_that_was_cut_off_is_told(missing: int, server: Scri
             await rest.stream(path_request("GET", "/x")).read()
 
 
-async def test_a_body_shorter_than_promised_is_told(server: Script) -> None:
+async def test_a_body_shorter_than_its_content_length_is_reported(server: Script) -> None:
     async def short(_: Any, line: Line) -> None:
         await line.send(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{}")
         line.cut()
@@ -185,7 +185,7 @@ async def test_a_body_shorter_than_promised_is_told(server: Script) -> None:
     ],
     ids=["status", "binary", "length", "chunk", "gzip", "header"],
 )
-async def test_rubbish_is_an_error_of_ours(raw: bytes, server: Script) -> None:
+async def test_an_invalid_response_is_a_transport_error(raw: bytes, server: Script) -> None:
     async def rubbish(_: Any, line: Line) -> None:
         await line.send(raw)
         line.cut()
@@ -201,7 +201,7 @@ async def test_rubbish_is_an_error_of_ours(raw: bytes, server: Script) -> None:
 async def test_a_cancelled_request_closes_its_connection_and_leaves_no_task(
     server: Script,
 ) -> None:
-    """X-7."""
+    """X-7: a cancelled call leaves nothing open."""
     server.says(hang)
     before = asyncio.all_tasks()
     async with client_for(server) as rest:
@@ -239,9 +239,7 @@ async def test_a_hundred_faults_leave_the_client_usable(server: Script) -> None:
 # --- requests to others
 
 
-async def test_fetch_speaks_to_anybody_and_trusts_only_its_roots(
-    tmp_path: Any, authority: Authority
-) -> None:
+async def test_fetch_trusts_only_the_given_ca(tmp_path: Any, authority: Authority) -> None:
     async with serving(tls=authority.server_context(tmp_path)) as other:
         other.says(reply(400, b"who are you?"))
         answer = await fetch(
@@ -255,7 +253,7 @@ async def test_fetch_speaks_to_anybody_and_trusts_only_its_roots(
     assert other.asked[0].header("X-Y") == "z"
 
 
-async def test_fetch_sends_a_body_on_to_nobody_else(server: Script) -> None:
+async def test_fetch_does_not_follow_redirects_with_a_body(server: Script) -> None:
     there = {"Location": f"{server.url}/elsewhere"}
     server.says(reply(307, b"", headers=there), reply(307, b"", headers=there), reply(200, b"here"))
 

@@ -57,7 +57,7 @@ _fits: type[Credentials] = Renewable
 
 
 async def test_a_plain_request_carries_these_headers_and_no_others(server: Script) -> None:
-    """REST-44, REST-76, TRN-12."""
+    """REST-44, REST-76, TRN-12: accept header: `AcceptContentTypes` verbatim if set."""
     server.says(reply())
     async with client_for(server) as rest:
         await rest.send(GET)
@@ -92,7 +92,7 @@ async def test_types_can_be_chosen_for_each_request(server: Script) -> None:
 
 
 async def test_compression_is_not_asked_for_when_it_is_disabled(server: Script) -> None:
-    """TRN-12."""
+    """TRN-12: Compression: gzip is requested unless `disable-compression`."""
     server.says(reply())
     async with client_for(server, config={"disable_compression": True}) as rest:
         await rest.send(GET)
@@ -101,14 +101,14 @@ async def test_compression_is_not_asked_for_when_it_is_disabled(server: Script) 
 
 
 async def test_a_compressed_answer_is_read(server: Script) -> None:
-    """TRN-12."""
+    """TRN-12: Compression: gzip is requested unless `disable-compression`."""
     server.says(reply(body=gzip.compress(b'{"a":1}'), headers={"Content-Encoding": "gzip"}))
     async with client_for(server) as rest:
         assert (await rest.send(GET)).body == b'{"a":1}'
 
 
 async def test_the_user_agent_can_be_set_and_a_request_s_own_wins(server: Script) -> None:
-    """REST-76, TRN-21."""
+    """REST-76, TRN-21: user agent: `<command>/<version> (<os>/<arch>) kubernetes/<commit>`."""
     server.says(reply())
     async with client_for(server, user_agent="mine/1") as rest:
         await rest.send(GET)
@@ -117,8 +117,8 @@ async def test_the_user_agent_can_be_set_and_a_request_s_own_wins(server: Script
     assert [asked.all_of("User-Agent") for asked in server.asked] == [["mine/1"], ["other"]]
 
 
-async def test_impersonation_is_told_by_headers(server: Script) -> None:
-    """REST-74, REST-C20, TRN-19."""
+async def test_impersonation_is_sent_as_headers(server: Script) -> None:
+    """REST-74, REST-C20, TRN-19: impersonation headers: `Impersonate-User`."""
     server.says(reply())
     who = Impersonation(
         user="jane", uid="7", groups=("a", "b"), extra={"test.example.com/thing": ("x", "y")}
@@ -134,7 +134,7 @@ async def test_impersonation_is_told_by_headers(server: Script) -> None:
 
 
 async def test_a_request_that_impersonates_itself_is_left_alone(server: Script) -> None:
-    """REST-75, TRN-21."""
+    """REST-75, TRN-21: if the request already has `Impersonate-User`."""
     server.says(reply())
     who = Impersonation(user="jane", groups=("a",))
     async with client_for(server, config={"impersonate": who}) as rest:
@@ -192,7 +192,7 @@ async def test_after_a_401_the_credentials_are_renewed_and_the_request_repeated_
 
 
 async def test_a_second_401_is_the_answer(server: Script) -> None:
-    """TRN-18."""
+    """TRN-18: generic token source wrapper: skipped if an Authorization header exists."""
     server.says(reply(401))
     async with client_for(server, credentials=Renewable("a", "b", "c")) as rest:
         with pytest.raises(Unauthorized):
@@ -202,7 +202,7 @@ async def test_a_second_401_is_the_answer(server: Script) -> None:
 
 
 async def test_a_401_to_what_cannot_be_renewed_is_the_answer(server: Script) -> None:
-    """TRN-18."""
+    """TRN-18: generic token source wrapper: skipped if an Authorization header exists."""
     server.says(reply(401))
     async with client_for(server, config={"token": "x"}) as rest:
         with pytest.raises(Unauthorized, match="check the credentials"):
@@ -212,7 +212,7 @@ async def test_a_401_to_what_cannot_be_renewed_is_the_answer(server: Script) -> 
 
 
 async def test_a_watch_is_opened_with_renewed_credentials_too(server: Script) -> None:
-    """TRN-18, X-3."""
+    """TRN-18, X-3: generic token source wrapper: skipped if an Authorization header exists."""
     server.says(reply(401), chunked())
     async with (
         client_for(server, credentials=Renewable("old", "new")) as rest,
@@ -241,5 +241,5 @@ async def test_a_token_file_that_is_rewritten_is_read_again(
         await hurried.sleep(60)
         await rest.send(GET)
 
-    said = [asked.header("Authorization") for asked in server.asked]
-    assert said == ["Bearer one", "Bearer one", "Bearer two", "Bearer two"]
+    message = [asked.header("Authorization") for asked in server.asked]
+    assert message == ["Bearer one", "Bearer one", "Bearer two", "Bearer two"]

@@ -23,7 +23,7 @@ from .conftest import PODS, HurriedClock, Script, chunked, client_for, eventuall
 
 
 def test_the_numbers_of_the_bucket_are_client_go_s(clock: ManualClock) -> None:
-    """REST-6, REST-7, REST-C19."""
+    """REST-6, REST-7, REST-C19: rate limiter: use `Config.RateLimiter` if set."""
     assert (DEFAULT_QPS, DEFAULT_BURST) == (5.0, 10)
     for qps in (0.0, 10.0):
         limiter = limiter_of(qps, clock=clock)
@@ -45,7 +45,7 @@ async def test_without_a_limiter_nothing_waits(server: Script, hurried: HurriedC
 async def test_requests_wait_for_their_token_and_a_watch_does_not(
     server: Script, hurried: HurriedClock
 ) -> None:
-    """REST-26, REST-27."""
+    """REST-26, REST-27: token bucket: starts full with `burst` tokens."""
     server.says(chunked())
     limiter = TokenBucket(1, 1, clock=hurried)
     async with client_for(server, clock=hurried, limiter=limiter) as rest:
@@ -101,10 +101,10 @@ async def test_a_wait_that_is_cancelled_sends_nothing(server: Script, clock: Man
     assert server.asked == []
 
 
-async def test_long_waits_are_said_and_not_too_often(
+async def test_long_waits_are_logged_and_not_too_often(
     hurried: HurriedClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """REST-29: above 50 ms for debugging, above 1 s for everybody, once in ten seconds."""
+    """REST-29: above 50 ms for debugging, above 1 s as info, once in ten seconds."""
     rate_limiter = RequestRateLimiter(TokenBucket(0.5, 1, clock=hurried), clock=hurried)
     quick = RequestRateLimiter(TokenBucket(10, 1, clock=hurried), clock=hurried)
 
@@ -127,10 +127,8 @@ async def test_no_more_requests_are_in_flight_than_allowed(server: Script) -> No
         assert (rest.stats().in_flight, rest.stats().requests) == (0, 20)
 
 
-async def test_calls_that_wait_for_a_retry_hold_nobody_else_up(
-    server: Script, clock: ManualClock
-) -> None:
-    """TYP-18: evictions that a disruption budget blocks are told to come back later."""
+async def test_calls_that_back_off_do_not_block_others(server: Script, clock: ManualClock) -> None:
+    """TYP-18: evictions that a disruption budget blocks are retried later."""
     later = reply(429, headers={"Retry-After": "10"})
     server.says(later, later, reply())
     evict = path_request("POST", "/evict", body=b"{}")

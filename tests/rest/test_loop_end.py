@@ -24,7 +24,7 @@ BEGUN = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n6\r\nbegun\n\r\n"
 
 
 class DeafServer:
-    """Says something over TLS, and then neither goes on nor hears a farewell."""
+    """Says something over TLS, and then neither goes on nor hears a close_notify."""
 
     def __init__(self, folder: Path) -> None:
         self.says = BEGUN
@@ -77,9 +77,9 @@ def test_an_answer_that_is_given_up_leaves_no_connection_to_the_loop(
                 return await anext(stream)
 
     with asyncio.Runner(loop_factory=new_loop) as runner:
-        said = runner.run(read_a_little())
+        message = runner.run(read_a_little())
 
-    assert said == b"begun\n"  # and no warning, which would be an error
+    assert message == b"begun\n"  # and no warning, which would be an error
 
 
 @pytest.mark.parametrize("new_loop", [new_event_loop, asyncio.new_event_loop])

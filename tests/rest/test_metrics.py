@@ -28,7 +28,7 @@ def registry() -> prometheus_client.CollectorRegistry:
 async def test_attempts_retries_sizes_and_durations_are_counted(
     server: Script, hurried: HurriedClock, registry: prometheus_client.CollectorRegistry
 ) -> None:
-    """REST-80, REST-81."""
+    """REST-80, REST-81: Names: `rest_client_request_duration_seconds` (verb, host)."""
     server.says(reply(503, headers={"Retry-After": "1"}), reply(body=b"12345"))
     metrics = PrometheusMetrics(registry)
     async with client_for(server, clock=hurried, metrics=metrics) as rest:
@@ -54,7 +54,7 @@ async def test_attempts_retries_sizes_and_durations_are_counted(
 async def test_an_attempt_without_an_answer_has_a_code_of_its_own(
     server: Script, registry: prometheus_client.CollectorRegistry
 ) -> None:
-    """REST-81."""
+    """REST-81: every attempt counts in requests_total."""
     server.says(cut)
     async with client_for(server, metrics=PrometheusMetrics(registry)) as rest:
         with pytest.raises(StreamBroken):
@@ -67,7 +67,7 @@ async def test_an_attempt_without_an_answer_has_a_code_of_its_own(
 async def test_looking_up_a_name_is_timed(
     server: Script, registry: prometheus_client.CollectorRegistry
 ) -> None:
-    """REST-80."""
+    """REST-80: Names: `rest_client_request_duration_seconds` (verb, host)."""
     server.says(reply(404))
     config = ClusterConfig(server=f"http://localhost:{server.port}")
     async with RESTClient(config, metrics=PrometheusMetrics(registry)) as rest:
@@ -106,7 +106,7 @@ async def test_looks_at_the_ca_file_are_counted(
 
 
 def test_the_names_are_those_that_are_scraped_already() -> None:
-    """REST-80."""
+    """REST-80: Names: `rest_client_request_duration_seconds` (verb, host)."""
     assert {
         "rest_client_request_duration_seconds",
         "rest_client_dns_resolution_duration_seconds",
@@ -140,12 +140,12 @@ def test_the_names_are_those_that_are_scraped_already() -> None:
     ],
 )
 def test_a_template_names_no_object(path: str, template: str) -> None:
-    """REST-82."""
+    """REST-82: URL template for latency: query values become `{value}`."""
     assert url_template(path) == template
 
 
 def test_a_template_keeps_the_base_and_hides_the_values() -> None:
-    """REST-82."""
+    """REST-82: URL template for latency: query values become `{value}`."""
     found = url_template("/api/v1/pods", base="/prefix/", query="b=secret&a=1")
 
     assert found == "/prefix/api/v1/pods?a=%7Bvalue%7D&b=%7Bvalue%7D"

@@ -52,8 +52,8 @@ async def take(watch: ResumingWatch, count: int) -> list[str]:
 
 
 @pytest.mark.parametrize("version", ["", "0"])
-async def test_there_is_no_resuming_from_nowhere(version: str, server: Script) -> None:
-    """WTC-1."""
+async def test_a_watch_cannot_be_resumed_without_a_version(version: str, server: Script) -> None:
+    """WTC-1: RetryWatcher(initialRV, watcher): initial RV "" or "0" is an error."""
     with pytest.raises(InvalidValue, match="cannot be resumed there"):
         resuming(client_for(server), version)
 
@@ -76,7 +76,7 @@ async def test_it_goes_on_from_the_last_version_seen(server: Script, hurried: Hu
 async def test_bookmarks_move_the_version_and_stay_inside(
     server: Script, hurried: HurriedClock
 ) -> None:
-    """WTC-2."""
+    """WTC-2: ADDED/MODIFIED/DELETED are forwarded and move the RV."""
     server.says(chunked(event("BOOKMARK", "60")), chunked(event("ADDED", "61"), end="hang"))
     async with client_for(server, clock=hurried) as rest, resuming(rest) as watch:
         assert await take(watch, 1) == ["ADDED"]
@@ -117,7 +117,7 @@ async def test_an_event_makes_the_delays_short_again(server: Script, hurried: Hu
     assert hurried.slept == pytest.approx([1.0, 1.6, 3.2, 1.0, 1.0])
 
 
-async def test_an_expired_version_ends_it_and_is_told(
+async def test_an_expired_version_ends_it_and_is_raised(
     server: Script, hurried: HurriedClock
 ) -> None:
     """WTC-3, WTC-C2, needs 7: in the stream."""
@@ -135,7 +135,7 @@ async def test_an_expired_version_ends_it_and_is_told(
 async def test_a_version_that_is_refused_on_opening_is_never_asked_for_again(
     server: Script, hurried: HurriedClock
 ) -> None:
-    """WTC-4, WTC-C3, needs 7: client-go would repeat it for ever; a refusal is told here."""
+    """WTC-4, WTC-C3, needs 7: client-go would repeat it for ever; here it is raised."""
     server.says(
         reply(410, {"kind": "Status", "status": "Failure", "reason": "Expired", "code": 410})
     )
@@ -147,7 +147,7 @@ async def test_a_version_that_is_refused_on_opening_is_never_asked_for_again(
 
 
 @pytest.mark.parametrize(
-    "trouble",
+    "failure_reply",
     [
         chunked(status(500, "InternalError")),
         chunked(status(504, "Timeout")),
@@ -157,11 +157,11 @@ async def test_a_version_that_is_refused_on_opening_is_never_asked_for_again(
         cut,
     ],
 )
-async def test_other_trouble_is_invisible(
-    trouble: Reply, server: Script, hurried: HurriedClock
+async def test_other_errors_are_retried_silently(
+    failure_reply: Reply, server: Script, hurried: HurriedClock
 ) -> None:
     """WTC-3, WTC-4, WTC-C2: it tries again from where it was."""
-    server.says(trouble, chunked(event("ADDED", "6"), end="hang"))
+    server.says(failure_reply, chunked(event("ADDED", "6"), end="hang"))
     async with client_for(server, clock=hurried, max_retries=0) as rest, resuming(rest) as watch:
         assert await take(watch, 1) == ["ADDED"]
 
@@ -171,10 +171,10 @@ async def test_other_trouble_is_invisible(
 
 async def test_the_server_s_delay_is_kept(server: Script, hurried: HurriedClock) -> None:
     """WTC-3: retryAfterSeconds of the Status."""
-    said = status(500, "ServerTimeout").replace(
+    message = status(500, "ServerTimeout").replace(
         b'"code"', b'"details":{"retryAfterSeconds":17},"code"'
     )
-    server.says(chunked(said), chunked(event("ADDED", "6"), end="hang"))
+    server.says(chunked(message), chunked(event("ADDED", "6"), end="hang"))
     async with client_for(server, clock=hurried) as rest, resuming(rest) as watch:
         await take(watch, 1)
 
@@ -185,7 +185,7 @@ async def test_the_server_s_delay_is_kept(server: Script, hurried: HurriedClock)
 async def test_a_refusal_that_would_be_repeated_ends_it(
     code: int, kind: type[Exception], server: Script, hurried: HurriedClock
 ) -> None:
-    """WTC-4."""
+    """WTC-4: open failure: EOF, probable EOF, timeouts, Gone/Expired and other errors."""
     server.says(reply(code))
     async with client_for(server, clock=hurried) as rest, resuming(rest) as watch:
         with pytest.raises(kind):
@@ -248,7 +248,7 @@ async def test_cancelling_ends_the_stream_and_the_next_call_resumes(
 
 
 async def test_it_can_be_stopped_again_and_again(server: Script, clock: ManualClock) -> None:
-    """WTC-5."""
+    """WTC-5: the result channel is closed when it stops."""
     server.says(hang)
     async with client_for(server) as rest:
         watch = resuming(rest, clock=clock, backoff=STILL)

@@ -93,7 +93,7 @@ async def test_a_retry_after_of_years_does_not_put_a_watch_to_sleep(
 async def test_503_with_retry_after_is_repeated_for_every_kind_of_call(
     kind: str, server: Script, hurried: HurriedClock
 ) -> None:
-    """REST-C6."""
+    """REST-C6: 429 without Retry-After is not retried."""
     server.says(BUSY, chunked(b"{}"))
     async with client_for(server, clock=hurried) as rest:
         if kind == "send":
@@ -110,7 +110,7 @@ async def test_503_with_retry_after_is_repeated_for_every_kind_of_call(
 async def test_the_server_s_delay_is_kept_to_the_second(
     server: Script, hurried: HurriedClock
 ) -> None:
-    """REST-35."""
+    """REST-35: delay before a retry = max(Retry-After, URL backoff delay)."""
     server.says(reply(429, headers={"Retry-After": "5"}), reply())
     async with client_for(server, clock=hurried) as rest:
         await rest.send(path_request("GET", "/x"))
@@ -123,7 +123,7 @@ async def test_the_server_s_delay_is_kept_to_the_second(
 async def test_the_longer_of_two_delays_counts(
     base: int, slept: list[float], server: Script, hurried: HurriedClock
 ) -> None:
-    """REST-35, REST-40, REST-C16."""
+    """REST-35, REST-40, REST-C16: delay before a retry = max(Retry-After, URL backoff delay)."""
     server.says(reply(429, headers={"Retry-After": "5"}), reply())
     environ = {"KUBE_CLIENT_BACKOFF_BASE": str(base), "KUBE_CLIENT_BACKOFF_DURATION": "60"}
     config = client_for(server).config
@@ -138,7 +138,7 @@ async def test_the_longer_of_two_delays_counts(
     [reply(429), reply(503), reply(429, headers={"Retry-After": "Wed, 21 Oct 2026 07:28:00 GMT"})],
 )
 async def test_without_seconds_there_is_no_retry(step: Reply, server: Script) -> None:
-    """REST-31, REST-C6."""
+    """REST-31, REST-C6: an attempt is retried only if."""
     server.says(step)
     async with client_for(server) as rest:
         with pytest.raises((TooManyRequests, ServiceUnavailable)):
@@ -193,7 +193,7 @@ async def test_a_connection_that_broke_while_it_was_kept_is_not_repeated_for_a_w
 
 
 async def test_opening_a_stream_is_never_repeated_after_a_failure(server: Script) -> None:
-    """REST-32, REST-C7."""
+    """REST-32, REST-C7: retryable transport errors: Do/DoRaw: only for GET."""
     server.says(cut)
     async with client_for(server) as rest:
         with pytest.raises(StreamBroken):
@@ -231,7 +231,7 @@ async def test_a_final_error_mentions_a_different_earlier_one(
 async def test_an_identical_earlier_error_is_not_repeated_in_the_message(
     server: Script, hurried: HurriedClock
 ) -> None:
-    """REST-38."""
+    """REST-38: if a final error follows an earlier attempt's different error."""
     server.says(cut)
     async with client_for(server, clock=hurried, max_retries=1) as rest:
         with pytest.raises(StreamBroken) as caught:
@@ -244,7 +244,7 @@ async def test_an_identical_earlier_error_is_not_repeated_in_the_message(
 async def test_a_short_body_is_read_so_that_its_connection_is_kept(
     length: int, server: Script, hurried: HurriedClock
 ) -> None:
-    """REST-39."""
+    """REST-39: before reconnecting, up to 2 KiB of the discarded body is drained."""
     server.says(reply(503, b"x" * length, headers={"Retry-After": "1"}), reply())
     async with client_for(server, clock=hurried) as rest:
         await rest.send(path_request("GET", "/x"))
@@ -252,10 +252,10 @@ async def test_a_short_body_is_read_so_that_its_connection_is_kept(
     assert server.connections == 1
 
 
-async def test_a_long_body_that_nobody_wants_is_not_read(
+async def test_a_long_body_that_is_not_needed_is_not_read(
     server: Script, hurried: HurriedClock
 ) -> None:
-    """REST-39."""
+    """REST-39: before reconnecting, up to 2 KiB of the discarded body is drained."""
 
     async def endless(_: Any, line: Any) -> None:
         await line.send(
@@ -273,7 +273,7 @@ async def test_a_long_body_that_nobody_wants_is_not_read(
 async def test_the_timeout_bounds_all_attempts_together(
     server: Script, hurried: HurriedClock
 ) -> None:
-    """REST-41, V-9: it is told to the server, and what would come too late is not waited for."""
+    """REST-41, V-9: it is sent to the server, and what would come too late is not waited for."""
     server.says(reply(429, headers={"Retry-After": "4"}))
     async with client_for(server, clock=hurried, config={"timeout": 10}) as rest:
         with pytest.raises(TooManyRequests):
@@ -284,7 +284,7 @@ async def test_the_timeout_bounds_all_attempts_together(
 
 
 async def test_a_request_that_is_cancelled_before_it_starts_makes_no_call(server: Script) -> None:
-    """REST-C15."""
+    """REST-C15: a cancelled context before the first attempt."""
     server.says(reply())
     async with client_for(server) as rest:
         task = asyncio.create_task(rest.send(path_request("GET", "/x")))
@@ -296,7 +296,7 @@ async def test_a_request_that_is_cancelled_before_it_starts_makes_no_call(server
 
 
 async def test_the_wait_before_a_retry_can_be_cancelled(server: Script, clock: ManualClock) -> None:
-    """REST-35, X-7."""
+    """REST-35, X-7: delay before a retry = max(Retry-After, URL backoff delay)."""
     server.says(reply(429, headers={"Retry-After": "60"}))
     async with client_for(server, clock=clock) as rest:
         task = asyncio.create_task(rest.send(path_request("GET", "/x")))
@@ -310,7 +310,7 @@ async def test_the_wait_before_a_retry_can_be_cancelled(server: Script, clock: M
 
 
 async def test_a_3xx_with_retry_after_is_no_retry(server: Script) -> None:
-    """REST-31."""
+    """REST-31: an attempt is retried only if."""
     server.says(reply(300, b"", headers={"Retry-After": "1"}))
     async with client_for(server) as rest:
         with pytest.raises(ApiError):

@@ -26,7 +26,7 @@ async def test_lines_come_whole_wherever_they_were_cut(server: Script) -> None:
 
 
 async def test_pieces_and_the_whole_can_be_had(server: Script) -> None:
-    """REST-25."""
+    """REST-25: terminal calls: Do (decode), DoRaw (bytes), Stream (open body)."""
     server.says(chunked(b"one", b"two"))
     async with client_for(server) as rest:
         assert await rest.stream(LOG).read() == b"onetwo"
@@ -35,7 +35,7 @@ async def test_pieces_and_the_whole_can_be_had(server: Script) -> None:
 
 @pytest.mark.parametrize(("status", "fine"), [(200, True), (207, True), (299, True), (300, False)])
 async def test_a_stream_is_any_2xx(status: int, fine: bool, server: Script) -> None:
-    """REST-52."""
+    """REST-52: Do/DoRaw: success is 200..206 (and 101 switching protocols)."""
     server.says(reply(status, b"x"))
     async with client_for(server) as rest:
         if fine:
@@ -121,7 +121,7 @@ async def test_a_list_that_is_cut_off_is_never_a_short_list(end: str, server: Sc
             pods.rest()
 
 
-async def test_a_page_instead_of_a_list_is_told(server: Script) -> None:
+async def test_an_html_page_instead_of_a_list_is_reported(server: Script) -> None:
     server.says(reply(200, b"<html>", content_type="text/html"))
     async with client_for(server) as rest:
         with pytest.raises(DecodeError, match="GET pods: the response is not a list"):

@@ -39,7 +39,7 @@ GET = path_request("GET", "/x")
 async def test_the_given_roots_are_the_ones_that_are_trusted(
     tmp_path: Path, authority: Authority
 ) -> None:
-    """TRN-5."""
+    """TRN-5: CA data given: ONLY those roots are trusted (system roots are not added)."""
     async with serving(tls=authority.server_context(tmp_path)) as server:
         server.says(reply(body=b"safe"))
         config = ClusterConfig(server=server.url, ca=authority.pem, token="t")
@@ -49,10 +49,10 @@ async def test_the_given_roots_are_the_ones_that_are_trusted(
 
 
 @pytest.mark.parametrize("case", ["wrong CA", "expired", "other name"])
-async def test_a_server_that_cannot_be_trusted_is_told_as_such(
+async def test_an_untrusted_server_is_reported(
     case: str, tmp_path: Path, authority: Authority
 ) -> None:
-    """Needs 31: nobody has to switch verification off to see why."""
+    """Needs 31: the error says why, with verification switched on."""
     days = -1 if case == "expired" else 30
     address = "127.0.0.9" if case == "other name" else "127.0.0.1"
     context = authority.server_context(tmp_path, days=days, address=address)
@@ -63,18 +63,18 @@ async def test_a_server_that_cannot_be_trusted_is_told_as_such(
             with pytest.raises(ConnectError) as caught:
                 await rest.send(GET)
 
-    said = str(caught.value)
-    assert said.startswith(f"GET /x: {server.url}: the server's certificate is not trusted: ")
-    assert said.endswith("do not switch verification off)")
+    message = str(caught.value)
+    assert message.startswith(f"GET /x: {server.url}: the server's certificate is not trusted: ")
+    assert message.endswith("do not switch verification off)")
     assert isinstance(caught.value.__cause__, Exception)
     words = {"expired": "expired", "other name": "IP address mismatch", "wrong CA": ""}
-    assert words[case] in said
+    assert words[case] in message
 
 
 async def test_the_server_name_is_used_for_verification(
     tmp_path: Path, authority: Authority
 ) -> None:
-    """TRN-2, TRN-C6."""
+    """TRN-2, TRN-C6: minimum TLS version 1.2."""
     context = authority.server_context(tmp_path, name="api.internal", address="127.0.0.9")
     async with serving(tls=context) as server:
         server.says(reply())
@@ -85,7 +85,7 @@ async def test_the_server_name_is_used_for_verification(
             assert (await rest.send(GET)).status == 200
 
 
-async def test_a_port_that_speaks_no_tls_is_told(authority: Authority) -> None:
+async def test_a_port_without_tls_is_reported(authority: Authority) -> None:
     async def speaks_http(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read(1)
         writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
@@ -100,7 +100,7 @@ async def test_a_port_that_speaks_no_tls_is_told(authority: Authority) -> None:
             await rest.send(GET)
 
 
-async def test_a_port_that_speaks_no_http_is_told() -> None:
+async def test_a_port_without_http_is_reported() -> None:
     async def speaks_ssh(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read(1)
         writer.write(b"SSH-2.0-OpenSSH_9.6\r\n")
@@ -206,7 +206,7 @@ class Troubled:
 async def test_credentials_without_a_certificate_show_none_and_their_errors_leave_as_they_are(
     tmp_path: Path, authority: Authority
 ) -> None:
-    """TRN-C3, TRN-6."""
+    """TRN-C3, TRN-6: cert callback returning nothing."""
     async with serving(tls=authority.server_context(tmp_path)) as server:
         server.says(reply())
         config = ClusterConfig(server=server.url, ca=authority.pem, anonymous=True)

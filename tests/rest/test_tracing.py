@@ -1,4 +1,4 @@
-"""Spans, where somebody looks at them."""
+"""Spans of OpenTelemetry."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ GET = path_request("GET", "/x")
 
 
 async def test_nothing_is_opened_before_the_first_request(tmp_path: Path) -> None:
-    """The value may be made anywhere, even without a loop; a missing file is told later."""
+    """The value may be made anywhere, even without a loop; a missing file is an error later."""
     rest = RESTClient(ClusterConfig(server="https://h", ca_file=str(tmp_path / "no"), token="x"))
 
     with pytest.raises(ConfigError, match="reading the CA"):
@@ -76,7 +76,7 @@ async def test_connections_are_kept_and_used_again(server: Script) -> None:
     assert KEEP_ALIVE == 85.0
 
 
-async def test_more_watches_than_any_pool_holds_leave_room_for_requests(server: Script) -> None:
+async def test_many_watches_do_not_block_requests(server: Script) -> None:
     """Needs 12: a hidden limit of 100 connections would hang here."""
     server.says(*[chunked(end="hang")] * 120, reply())
     async with client_for(server) as rest:
@@ -147,7 +147,7 @@ async def test_a_redirect_within_the_server_is_followed_for_reading(server: Scri
     ],
 )
 async def test_other_redirects_are_answers(method: str, location: str, server: Script) -> None:
-    """Credentials go to nobody else, a write is not repeated, rubbish is not followed."""
+    """Credentials go to no other server, a write is not repeated, rubbish is not followed."""
     server.says(reply(302, headers={"Location": location}))
     async with client_for(server, config={"token": "t"}) as rest:
         with pytest.raises(ApiError) as caught:
@@ -221,7 +221,7 @@ async def test_a_proxy_is_asked_with_its_own_credentials_and_never_ours() -> Non
 
 
 async def test_https_goes_through_a_tunnel_and_shows_the_proxy_nothing() -> None:
-    """TRN-11: the proxy refuses here, which is told as such."""
+    """TRN-11: the proxy refuses, and the error says so."""
     async with serving() as proxy:
         proxy.says(reply(407))
         config = ClusterConfig(
@@ -240,7 +240,7 @@ async def test_https_goes_through_a_tunnel_and_shows_the_proxy_nothing() -> None
     assert "pass@" not in str(caught.value)
 
 
-async def test_a_proxy_that_is_not_there_is_told() -> None:
+async def test_a_missing_proxy_is_reported() -> None:
     config = ClusterConfig(server="http://api.example", proxy_url="http://127.0.0.1:1")
     async with RESTClient(config) as rest:
         with pytest.raises(ConnectError, match="no connection to the proxy"):
@@ -248,7 +248,7 @@ async def test_a_proxy_that_is_not_there_is_told() -> None:
 
 
 async def test_a_kind_of_proxy_that_we_do_not_speak_is_refused() -> None:
-    """TRN-11."""
+    """TRN-11: Proxy: explicit function or `proxy-url`, else environment."""
     config = ClusterConfig(server="http://api.example", proxy_url="socks5://u:p@127.0.0.1:1")
     rest = RESTClient(config)
 
@@ -268,13 +268,13 @@ async def test_a_kind_of_proxy_that_we_do_not_speak_is_refused() -> None:
     ],
 )
 def test_every_url_stands_below_the_server_s_address(config: dict[str, Any], url: str) -> None:
-    """REST-2, REST-3, REST-5, REST-C1."""
+    """REST-2, REST-3, REST-5, REST-C1: base URL: query and fragment are dropped."""
     assert RESTClient(ClusterConfig(**config)).url(GET) == url
 
 
 @pytest.mark.parametrize("server", ["host/server", "http://h:port"])
 def test_what_is_no_address_is_refused_before_anything_is_opened(server: str) -> None:
-    """REST-1, REST-C1."""
+    """REST-1, REST-C1: a versioned client needs both a group version and a serializer registry."""
     with pytest.raises(ConfigError):
         RESTClient(ClusterConfig(server=server))
 
@@ -293,7 +293,7 @@ def test_a_client_that_is_forgotten_is_gone() -> None:
 async def test_a_user_in_the_address_yields_to_the_credentials(server: Script) -> None:
     """As in Go: a header that is there wins."""
     server.says(reply())
-    address = server.url.replace("://", "://somebody:hidden@")
+    address = server.url.replace("://", "://user:hidden@")
     for config in (ClusterConfig(server=address, token="t"), ClusterConfig(server=address)):
         async with RESTClient(config) as rest:
             await rest.send(GET)
@@ -397,4 +397,4 @@ async def test_a_configuration_that_cannot_be_used_leaves_nothing_open() -> None
         await rest.__aenter__()
 
     del rest
-    gc.collect()  # a session that nobody closed would warn, and a warning is an error here
+    gc.collect()  # an unclosed session would warn, and a warning is an error here

@@ -1,4 +1,4 @@
-"""What is said of a client that was forgotten open."""
+"""The warning about a client that was not closed."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ async def test_a_client_that_was_not_closed_says_so_in_our_words(
     server: Script, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.says(reply())
-    said: list[dict[str, object]] = []
-    asyncio.get_running_loop().set_exception_handler(lambda _, context: said.append(context))
+    text: list[dict[str, object]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: text.append(context))
 
     async def use() -> None:
         client = Client(ClusterConfig(server=server.url))
@@ -45,11 +45,11 @@ async def test_a_client_that_was_not_closed_says_so_in_our_words(
     ours = [str(each.message) for each in caught if each.category is ResourceWarning]
     assert ours == [expected]
     assert _warned(caplog) == [("kubeloop.rest.connections", logging.WARNING, expected)]
-    assert said == []
+    assert text == []
 
 
 @pytest.mark.parametrize("closing", ["aclose", "block", "never used"])
-async def test_nothing_is_said_of_a_client_that_was_closed_or_never_used(
+async def test_a_client_that_was_closed_or_never_used_is_not_reported(
     closing: str, server: Script, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.says(reply())

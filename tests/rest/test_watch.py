@@ -44,9 +44,9 @@ def event(kind: str, version: str = "1", **more: Any) -> bytes:
 
 
 def status(code: int, reason: str) -> bytes:
-    said = {"kind": "Status", "apiVersion": "v1", "status": "Failure"}
+    message = {"kind": "Status", "apiVersion": "v1", "status": "Failure"}
     return (
-        json.dumps({"type": "ERROR", "object": said | {"code": code, "reason": reason}}).encode()
+        json.dumps({"type": "ERROR", "object": message | {"code": code, "reason": reason}}).encode()
         + b"\n"
     )
 
@@ -136,7 +136,7 @@ async def test_an_event_beyond_the_limit_is_one_error(server: Script) -> None:
 
 @pytest.mark.parametrize("end", ["cut", "reset"])
 async def test_a_dropped_stream_is_no_error(end: str, server: Script) -> None:
-    """REST-71, needs 2 and 8: a truncated chunk never reaches whoever watches."""
+    """REST-71, needs 2 and 8: a truncated chunk is never returned."""
     server.says(chunked(event("ADDED"), b'{"type":"ADD', end=end))
     async with client_for(server) as rest, rest.watch(WATCH) as watch:
         types = [each.type async for each in watch]
@@ -146,7 +146,7 @@ async def test_a_dropped_stream_is_no_error(end: str, server: Script) -> None:
 
 
 async def test_only_200_opens_a_watch(server: Script) -> None:
-    """REST-52."""
+    """REST-52: Do/DoRaw: success is 200..206 (and 101 switching protocols)."""
     server.says(reply(201), reply(403, b"no", content_type="text/plain"))
     async with client_for(server) as rest:
         with pytest.raises(ApiError, match="201"):
@@ -196,7 +196,7 @@ async def test_a_silent_stream_ends_at_the_idle_deadline(
 async def test_a_watch_does_not_outlive_its_life_even_if_the_server_lets_it(
     server: Script, clock: ManualClock
 ) -> None:
-    """Needs 13, REST-43: the server is told, and ended for it a little later."""
+    """Needs 13, REST-43: it is sent to the server, and the client ends it a little later."""
     server.says(chunked(event("ADDED"), end="hang"))
     timeouts = Timeouts(idle=None)
     async with (
@@ -215,8 +215,8 @@ async def test_a_watch_does_not_outlive_its_life_even_if_the_server_lets_it(
 
 
 @pytest.mark.parametrize(("chance", "seconds"), [(0.0, 300), (0.5, 450), (0.999, 599)])
-def test_a_life_is_drawn_between_five_and_ten_minutes(chance: float, seconds: int) -> None:
-    """REST-42, X-8."""
+def test_a_watch_lasts_between_five_and_ten_minutes(chance: float, seconds: int) -> None:
+    """REST-42, X-8: at random, and sent as timeoutSeconds."""
     request, max_duration = with_timeout(resource_request("watch", PODS), random=lambda: chance)
 
     assert request.query() == f"timeoutSeconds={seconds}"
@@ -225,7 +225,7 @@ def test_a_life_is_drawn_between_five_and_ten_minutes(chance: float, seconds: in
 
 
 def test_a_life_that_the_request_names_is_kept() -> None:
-    """REST-42."""
+    """REST-42: typed List/Watch/DeleteCollection set the request timeout from `timeoutSeconds`."""
     assert with_timeout(WATCH) == (WATCH, 400 + GRACE)
 
 
@@ -262,7 +262,7 @@ async def test_cancelling_closes_the_connection_at_once(server: Script, clock: M
     assert watch.ended is WatchEnd.STOPPED
 
 
-async def test_a_watch_can_be_closed_while_somebody_waits_for_it(server: Script) -> None:
+async def test_a_watch_can_be_closed_during_a_read(server: Script) -> None:
     """REST-73: and again."""
     server.says(chunked(event("ADDED"), end="hang"))
     async with client_for(server) as rest, rest.watch(WATCH) as watch:
@@ -279,7 +279,7 @@ async def test_a_watch_can_be_closed_while_somebody_waits_for_it(server: Script)
 
 @pytest.mark.parametrize("kind", ["watch", "stream", "resuming"])
 async def test_what_is_closed_while_it_opens_stays_closed(kind: str, server: Script) -> None:
-    """REST-73: somebody else may close it, and the answer is already on its way."""
+    """REST-73: another task may close it, and the answer is already on its way."""
     is_closed = asyncio.Event()
 
     async def late(asked: Asked, line: Line) -> None:
@@ -305,7 +305,7 @@ async def test_what_is_closed_while_it_opens_stays_closed(kind: str, server: Scr
 
 
 async def test_a_watch_that_is_left_in_the_middle_closes_its_connection(server: Script) -> None:
-    """Needs 12: nobody has to remember."""
+    """Needs 12: closed by garbage collection."""
     server.says(chunked(event("ADDED"), end="hang"))
     async with client_for(server) as rest:
         async for _ in rest.watch(WATCH):
@@ -330,7 +330,7 @@ async def test_closing_the_client_ends_its_watches(server: Script) -> None:
 
 
 async def test_a_watch_that_breaks_before_its_answer_ends_empty(server: Script) -> None:
-    """REST-72."""
+    """REST-72: a watch that cannot be opened after retries is empty."""
     server.says(cut)
     async with client_for(server, max_retries=0) as rest:
         assert [each async for each in rest.watch(WATCH)] == []

@@ -27,7 +27,7 @@ async def switches(asked: Asked, line: Line) -> None:
         f"Sec-WebSocket-Accept: {accept}\r\nSec-WebSocket-Protocol: v5.channel.k8s.io\r\n\r\n".encode()
     )
     await line.send(b"\x82\x03\x01hi")  # one binary frame
-    await line.reader.read(100)  # the client's farewell
+    await line.reader.read(100)  # the client's close frame
     await line.send(b"\x88\x00")
     line.cut()
 
@@ -78,7 +78,7 @@ async def test_no_answer_is_an_error_of_ours(
 
 
 async def test_a_websocket_follows_no_redirect(server: Script) -> None:
-    """Elsewhere our credentials, and what is run, would be somebody else's."""
+    """Another server must not receive credentials and commands."""
     async with serving() as elsewhere:
         elsewhere.says(switches)
         server.says(reply(307, headers={"Location": f"{elsewhere.url}/exec"}))
