@@ -9,7 +9,15 @@ from urllib.parse import parse_qs, urlsplit
 from kubeloop.cli.following import Changed, follow
 from kubeloop.clients import Client
 from kubeloop.wire.core.v1 import Pod
-from tests.rest.conftest import Asked, HurriedClock, Line, chunked, client_for, reply, serving
+from tests.rest.conftest import (
+    HurriedClock,
+    ReceivedRequest,
+    ServerConnection,
+    chunked,
+    client_for,
+    reply,
+    serving,
+)
 
 TABLE = {"kind": "Table", "apiVersion": "meta.k8s.io/v1", "metadata": {"resourceVersion": "5"}}
 ROW = {"cells": ["a"], "object": {"metadata": {"name": "a", "resourceVersion": "6"}}}
@@ -20,16 +28,16 @@ async def test_a_server_that_ends_each_watch_after_one_event_is_not_stormed() ->
     clock = HurriedClock()
     moments: list[float] = []
 
-    async def answer(asked: Asked, line: Line) -> None:
+    async def answer(asked: ReceivedRequest, connection: ServerConnection) -> None:
         if "watch" not in parse_qs(urlsplit(asked.target).query):
-            await reply(body=TABLE | {"columnDefinitions": [], "rows": []})(asked, line)
+            await reply(body=TABLE | {"columnDefinitions": [], "rows": []})(asked, connection)
             return
         moments.append(clock.now())
         event = {"type": "MODIFIED", "object": TABLE | {"rows": [ROW]}}
-        await chunked(json.dumps(event).encode() + b"\n")(asked, line)
+        await chunked(json.dumps(event).encode() + b"\n")(asked, connection)
 
     async with serving() as server:
-        server.says(answer)
+        server.respond(answer)
         async with client_for(server, clock=clock) as rest:
             pods = Client(rest=rest).resource(Pod, namespace="shop")
             async with aclosing(follow(rest, pods)) as changes:  # type: ignore[arg-type] # as tables

@@ -35,7 +35,7 @@ WEBSITE: dict[str, Any] = {
         ({"kind": {"a": 1}}, "kind of an object: expected a string, got a dict"),
     ],
 )
-async def test_a_custom_resource_without_a_usable_name_is_refused_and_nothing_is_sent(
+async def test_a_custom_resource_without_a_usable_name_is_rejected_and_nothing_is_sent(
     verb: str, change: dict[str, Any], fault: str
 ) -> None:
     async with APIServer() as server, Client(server.config) as client:
@@ -68,5 +68,5 @@ async def apply_all(manifests: list[Any]) -> None:
     max_examples=3, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
 )
 @given(st.lists(mutated(WEBSITE) | mutated(POD) | mutated(CRD), min_size=30, max_size=30))
-def test_any_manifest_is_sent_or_refused_with_an_error_of_ours(manifests: list[Any]) -> None:
+def test_any_manifest_is_sent_or_rejected_with_a_kubeloop_error(manifests: list[Any]) -> None:
     run(apply_all(manifests))

@@ -41,7 +41,7 @@ KUSTOMIZATION = {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kusto
 MAP = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m", "namespace": "shop"}}
 
 
-def test_what_others_stand_on_comes_first_and_the_rest_stays_in_order() -> None:
+def test_dependencies_come_first_and_the_rest_stays_in_order() -> None:
     order = apply_order(dict(enumerate([WEBSITE, MAP, CRD, NAMESPACE])))
 
     assert order == [3, 2, 0, 1]
@@ -134,7 +134,7 @@ async def test_a_dry_run_waits_for_no_crd(client: Client) -> None:
 
 
 @pytest.mark.parametrize("thing", [{}, {"kind": "Pod"}, {"apiVersion": "v1"}])
-async def test_an_object_that_does_not_say_what_it_is_is_refused(
+async def test_an_object_that_does_not_say_what_it_is_is_rejected(
     client: Client, thing: dict[str, Any]
 ) -> None:
     with pytest.raises(InvalidValue):
@@ -157,7 +157,7 @@ def test_bytes_are_yaml_as_text_is() -> None:
 
 
 @pytest.mark.parametrize("given", [None, 7, [None], ["v1"], [MAP, 7]])
-def test_what_is_no_object_is_refused_before_anything_is_sent(given: Any) -> None:
+def test_what_is_not_an_object_is_rejected_before_anything_is_sent(given: Any) -> None:
     with pytest.raises(InvalidValue, match=r"apply a (NoneType|int|str): expected an object"):
         manifest_entries(given)
 
@@ -201,7 +201,7 @@ def test_a_text_of_one_line_that_is_no_path_is_an_error_that_does_not_show_it(te
     assert "hunter2" not in fault
 
 
-async def test_a_long_text_of_one_line_is_an_error_of_ours_and_nothing_is_sent(
+async def test_a_long_text_of_one_line_is_a_kubeloop_error_and_nothing_is_sent(
     server: Service, client: Client
 ) -> None:
     server.faults.clear_record()
@@ -288,7 +288,7 @@ async def test_objects_that_do_not_say_what_they_are_are_named_one_by_one(client
     [{"namespace": 5}, {"namespace": ["a"]}, {"namespace": {}, "ownerReferences": 5}]
     + [{"ownerReferences": value} for value in (5, "ab", [None], [["a"]], {"a": 1})],
 )
-async def test_metadata_of_the_wrong_type_is_an_error_of_ours(
+async def test_metadata_of_the_wrong_type_is_a_kubeloop_error(
     client: Client, metadata: dict[str, Any]
 ) -> None:
     owner = await client.apply(ConfigMap(metadata=ObjectMeta(name="owner")))

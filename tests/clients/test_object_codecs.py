@@ -15,7 +15,7 @@ from .conftest import Recorder, a_pod
 A_1 = {"name": "a", "resourceVersion": "1"}
 
 
-async def test_a_dict_without_a_kind_is_no_answer() -> None:
+async def test_a_dict_without_a_kind_is_no_response() -> None:
     """DYN-6: sent without one it may be."""
     recorder = Recorder({"metadata": {"name": "a"}}, {"kind": "Pod"})
     pods = recorder.client.resource("v1", "Pod", namespace="shop")
@@ -73,7 +73,7 @@ async def test_a_field_that_a_class_does_not_know_survives_an_update() -> None:
     assert recorder.body["metadata"] == {**A_1, "labels": {"x": "y"}}
 
 
-async def test_an_object_of_another_form_is_refused(recorder: Recorder) -> None:
+async def test_an_object_of_another_form_is_rejected(recorder: Recorder) -> None:
     with pytest.raises(InvalidValue, match="Pod"):
         await recorder.client.apps_v1.deployments().create(a_pod())  # type: ignore[arg-type] # the point
     with pytest.raises(InvalidValue, match="dict"):

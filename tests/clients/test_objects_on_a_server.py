@@ -59,7 +59,7 @@ def a_deployment(name: str = "web") -> Deployment:
     )
 
 
-async def test_the_life_of_an_object(client: Client) -> None:
+async def test_create_read_change_and_delete_an_object(client: Client) -> None:
     """TYP-1, TYP-2: create, get, list, update, patch, delete."""
     pods = client.resource(Pod)
 
@@ -98,7 +98,7 @@ async def test_a_dry_run_changes_nothing(client: Client) -> None:
     assert await pods.get_or_none("web") is None
 
 
-async def test_strict_validation_refuses_unknown_fields(client: Client) -> None:
+async def test_strict_validation_rejects_unknown_fields(client: Client) -> None:
     """TYP-11: Create/update/patch options: dryRun, fieldManager, fieldValidation."""
     pods = client.resource("v1", "Pod")
     body = a_pod().to_dict()
@@ -397,7 +397,9 @@ async def test_everything_is_walked_over_in_pages(server: Service, client: Clien
     assert len(server.faults.requests) == 6
 
 
-async def test_a_walk_survives_a_server_that_forgets(server: Service, client: Client) -> None:
+async def test_an_iteration_continues_after_an_expired_token(
+    server: Service, client: Client
+) -> None:
     """WTC-11, API-42: nothing twice, nothing left out."""
     maps = client.resource(ConfigMap)
     for number in range(6):
@@ -463,7 +465,7 @@ async def test_a_kind_known_only_by_name_is_looked_up(server: Service, client: C
     assert (await websites.scale.get("a")).status.replicas == 1
 
 
-async def test_what_the_server_refuses_is_raised(client: Client) -> None:
+async def test_what_the_server_rejects_is_raised(client: Client) -> None:
     """TYP-4: there is no empty object beside an error."""
     with pytest.raises(NotFound, match="pods/gone in default: 404 NotFound"):
         await client.resource(Pod).get("gone")

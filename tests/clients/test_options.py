@@ -1,4 +1,4 @@
-"""Options: what is refused before a request, what is sent."""
+"""Options: what is rejected before a request, what is sent."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kubeloop.machinery import NOTHING, InvalidValue, Label
         {"limit": -1},
     ],
 )
-def test_list_options_that_contradict_each_other_are_refused(options: dict[str, Any]) -> None:
+def test_list_options_that_contradict_each_other_are_rejected(options: dict[str, Any]) -> None:
     """TYP-13: the server accepts these list options only in these combinations."""
     with pytest.raises(InvalidValue):
         ListOptions(**options)
@@ -46,7 +46,7 @@ def test_a_selector_that_cannot_be_sent_is_never_everything(selection: Any) -> N
 
 
 @pytest.mark.parametrize("selection", [["app=web"], 7, ("a", "b")])
-def test_what_is_no_selector_at_all_is_named(selection: Any) -> None:
+def test_what_is_not_a_selector_at_all_is_named(selection: Any) -> None:
     with pytest.raises(InvalidValue, match=r"label selector .*expected text"):
         ListOptions.of(selector=selection)
     with pytest.raises(InvalidValue, match=r"field selector .*expected text"):
@@ -74,7 +74,7 @@ def test_a_watch_says_a_match_only_with_initial_events() -> None:
         {"propagation": "Later"},
     ],
 )
-def test_delete_options_that_no_server_takes_are_refused(options: dict[str, Any]) -> None:
+def test_delete_options_that_no_server_takes_are_rejected(options: dict[str, Any]) -> None:
     """TYP-10: delete options: gracePeriodSeconds, preconditions {uid, resourceVersion}."""
     with pytest.raises(InvalidValue):
         delete_options(**options)

@@ -28,7 +28,7 @@ class Source:
 
     def __init__(self, count: int, *, forget: int = 0, going_on: str = "") -> None:
         self.count = count
-        self.forget = forget  # the number of the request that is answered with Expired
+        self.forget = forget  # the number of the request that is responded to with Expired
         self.going_on = going_on
         self.asked: list[ListOptions] = []
 
@@ -91,7 +91,7 @@ async def test_a_limit_in_the_options_wins_and_zero_disables_paging() -> None:
         Pager(whole.fetch, page_size=-1)
 
 
-async def test_a_forgotten_page_means_one_full_list() -> None:
+async def test_an_expired_page_means_one_full_list() -> None:
     """WTC-11, WTC-C7: limit 0, no token, the original version."""
     source = Source(10, forget=2)
 
@@ -111,7 +111,7 @@ async def test_a_first_page_that_has_expired_is_an_error() -> None:
         await Pager(Source(10, forget=1).fetch).list(ListOptions())
 
 
-async def test_without_the_full_list_a_forgotten_page_is_an_error() -> None:
+async def test_without_the_full_list_an_expired_page_is_an_error() -> None:
     """WTC-11: expired on a continue page (not the first) with FullListIfExpired."""
     pager = Pager(Source(10, forget=2).fetch, page_size=4, full_list_if_expired=False)
 
@@ -157,7 +157,7 @@ async def test_iteration_goes_on_from_where_the_server_says() -> None:
     assert source.asked[2].next_page == "3"
 
 
-async def test_iteration_starts_over_when_the_server_forgets_that_too() -> None:
+async def test_iteration_starts_over_when_that_token_expires_too() -> None:
     source = Source(20, going_on="12")
 
     async def fetch(options: ListOptions) -> ObjectList[int]:
@@ -209,7 +209,7 @@ async def test_leaving_early_leaves_no_task() -> None:
 
 
 @pytest.mark.parametrize("item", [5, None, {"metadata": 5}, {"metadata": {"uid": 7}}])
-async def test_what_is_no_object_in_a_list_is_an_error_of_ours(item: Any) -> None:
+async def test_what_is_not_an_object_in_a_list_is_a_kubeloop_error(item: Any) -> None:
     recorder = Recorder({"kind": "PodList", "apiVersion": "v1", "items": [item]})
 
     with pytest.raises(DecodeError):

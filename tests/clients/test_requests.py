@@ -226,7 +226,7 @@ async def test_an_apply_is_json_under_the_yaml_type_with_a_manager_and_force() -
     }
 
 
-async def test_an_apply_without_a_name_or_with_managed_fields_is_refused(
+async def test_an_apply_without_a_name_or_with_managed_fields_is_rejected(
     recorder: Recorder,
 ) -> None:
     """TYP-C1, DYN-C4: before any request."""
@@ -314,7 +314,7 @@ async def test_another_namespace_leaves_the_first_client_as_it_is(recorder: Reco
 
 
 @pytest.mark.parametrize("name", ["", "a/b", ".", "..", "a%2fb"])
-async def test_a_name_that_no_path_can_hold_is_refused(recorder: Recorder, name: str) -> None:
+async def test_a_name_that_no_path_can_hold_is_rejected(recorder: Recorder, name: str) -> None:
     """DYN-3, DYN-C1: without a request, for every verb that names an object."""
     things = recorder.client.resource("v1", "Pod", namespace="shop")
     body = {"kind": "Pod", "metadata": {"name": name}}
@@ -332,7 +332,7 @@ async def test_a_name_that_no_path_can_hold_is_refused(recorder: Recorder, name:
     assert recorder.requests == []
 
 
-async def test_a_namespace_that_no_path_can_hold_is_refused(recorder: Recorder) -> None:
+async def test_a_namespace_that_no_path_can_hold_is_rejected(recorder: Recorder) -> None:
     """DYN-3, DYN-C2: on every verb."""
     things = recorder.client.resource("v1", "Pod", namespace="..")
     body = {"kind": "Pod", "metadata": {"name": "a"}}
@@ -363,7 +363,7 @@ async def test_a_part_is_created_under_the_name_of_its_object(recorder: Recorder
         await parts.create({"kind": "Poke"})
 
 
-async def test_an_object_of_another_namespace_is_refused(recorder: Recorder) -> None:
+async def test_an_object_of_another_namespace_is_rejected(recorder: Recorder) -> None:
     """TYP-17, TYP-C9: for events as for everything; a client for all takes the object's."""
     from kubeloop.wire.core.v1 import Event
 
@@ -401,7 +401,7 @@ async def test_the_dynamic_client_asks_for_json(recorder: Recorder) -> None:
 
 
 async def test_an_eviction_and_a_binding_name_what_they_are_about(recorder: Recorder) -> None:
-    """TYP-14, TYP-16, TYP-C8: the answer is not looked at."""
+    """TYP-14, TYP-16, TYP-C8: the response is not looked at."""
     recorder.answers = [{"kind": "Status", "status": "Success"}] * 2
     pods = recorder.client.resource(Pod, namespace="shop")
 

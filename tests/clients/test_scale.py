@@ -58,7 +58,7 @@ async def test_a_scale_is_read_where_the_mapper_says() -> None:
 
 
 async def test_an_update_speaks_the_kind_that_the_server_says() -> None:
-    """DYN-15: known from discovery, once; the answer is autoscaling/v1 again."""
+    """DYN-15: known from discovery, once; the response is autoscaling/v1 again."""
     old = {"kind": "Scale", "group": "extensions", "version": "v1beta1"}
     answer = scale_to(SCALE, GroupVersionKind("extensions", "v1beta1", "Scale"))
     recorder = Recorder(*discovery("shop.io", old), answer, answer)

@@ -78,7 +78,7 @@ async def test_an_expired_version_is_an_error(server: Service, client: Client) -
         await anext(maps.watch(resource_version=page.version))
 
 
-async def test_a_version_that_names_no_state_is_refused(client: Client) -> None:
+async def test_a_version_that_names_no_state_is_rejected(client: Client) -> None:
     """WTC-1: RetryWatcher(initialRV, watcher): initial RV "" or "0" is an error."""
     for since in ("", "0"):
         with pytest.raises(InvalidValue):
@@ -194,7 +194,7 @@ async def test_waiting_in_vain_says_what_was_seen_last(
     ("kind", "among"),
     [(("v1", "Pod"), "pods"), (("example.com/v1", "Website"), "an unresolved kind")],
 )
-async def test_a_server_that_does_not_answer_is_not_taken_for_one_without_the_object(
+async def test_a_server_that_does_not_respond_is_not_taken_for_one_without_the_object(
     server: Service, kind: tuple[str, str], among: str
 ) -> None:
     clock = ManualClock()
@@ -224,7 +224,7 @@ async def test_without_time_an_object_is_looked_at_once(client: Client) -> None:
     assert there.metadata.uid == made.metadata.uid
 
 
-async def test_waiting_survives_a_server_that_forgets(server: Service, hasty: Client) -> None:
+async def test_waiting_continues_after_an_expired_version(server: Service, hasty: Client) -> None:
     """WTC-7, WTC-C5: the object was deleted and created again in a watch gap."""
     maps = hasty.resource(ConfigMap)
     await maps.create(a_map("a"))

@@ -50,7 +50,7 @@ def test_a_server_and_a_token_are_enough() -> None:
         {"anonymous": True},
     ],
 )
-def test_any_way_to_say_who_is_asking_is_enough(given: dict[str, object]) -> None:
+def test_any_credentials_are_enough(given: dict[str, object]) -> None:
     """needs 29."""
     with pytest.raises(NoCredentials, match="https://h: no credentials"):
         ClusterConfig(server="https://h")
@@ -189,7 +189,7 @@ def test_the_anonymous_copy_keeps_the_server_and_nothing_else() -> None:
 @pytest.mark.parametrize(
     ("odd", "message"), [("\0", "null character"), ("\ud800", "surrogate pair")]
 )
-def test_text_that_nothing_can_carry_is_refused_at_once(name: str, odd: str, message: str) -> None:
+def test_text_that_nothing_can_carry_is_rejected_at_once(name: str, odd: str, message: str) -> None:
     config = ClusterConfig(server="https://h", anonymous=True)
 
     with pytest.raises(InvalidConfig, match=f"{name}: .*{message}"):
@@ -263,7 +263,7 @@ def test_a_url_is_shown_without_its_password(url: str, shown: str) -> None:
     assert redacted_url(url) == shown
 
 
-def test_a_server_that_speaks_neither_http_nor_https_is_refused() -> None:
+def test_a_server_that_speaks_neither_http_nor_https_is_rejected() -> None:
     """REST-3: host parsing: empty host means `localhost`."""
     with pytest.raises(InvalidConfig, match="'ftp://host' is neither http nor https"):
         _ = ClusterConfig(server="ftp://host", anonymous=True).base_url

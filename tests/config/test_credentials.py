@@ -101,7 +101,7 @@ async def test_the_file_wins_over_the_token_while_it_can_be_read(
     assert (await fresh.identity()).authorization == "Bearer static"
 
 
-async def test_a_refused_token_is_read_again_at_the_next_request(
+async def test_a_rejected_token_is_read_again_at_the_next_request(
     token_file: Path, clock: ManualClock
 ) -> None:
     """TRN-18, needs 28."""
@@ -114,7 +114,7 @@ async def test_a_refused_token_is_read_again_at_the_next_request(
     assert (await credentials.identity()).authorization == "Bearer two"
 
 
-async def test_a_token_newer_than_the_refused_one_is_kept(
+async def test_a_token_newer_than_the_rejected_one_is_kept(
     token_file: Path, clock: ManualClock
 ) -> None:
     """TRN-18: generic token source wrapper: skipped if an Authorization header exists."""

@@ -66,7 +66,7 @@ async def test_a_plugin_is_run_again_before_its_credentials_end(
     assert runs() == 2
 
 
-async def test_short_lived_credentials_are_not_renewed_with_every_request(
+async def test_short_lived_credentials_are_not_refreshed_with_every_request(
     plugin: Plugin, runs: Runs, clock: ManualClock
 ) -> None:
     """EXE-8: `expirationTimestamp` (RFC 3339)."""
@@ -81,7 +81,7 @@ async def test_short_lived_credentials_are_not_renewed_with_every_request(
     assert runs() == 1
 
 
-async def test_a_failed_renewal_takes_nothing_away_that_is_good(
+async def test_a_failed_refresh_takes_nothing_away_that_is_good(
     plugin: Plugin, clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     """EXE-8: `expirationTimestamp` (RFC 3339)."""
@@ -104,7 +104,7 @@ async def test_a_failed_renewal_takes_nothing_away_that_is_good(
         await credentials.identity()
 
 
-async def test_after_a_refusal_the_next_request_has_new_credentials(
+async def test_after_a_rejection_the_next_request_has_new_credentials(
     plugin: Plugin, runs: Runs, clock: ManualClock
 ) -> None:
     """EXE-9, CFG-C17, needs 28."""
@@ -119,7 +119,7 @@ async def test_after_a_refusal_the_next_request_has_new_credentials(
     assert runs() == 2
 
 
-async def test_thirty_refusals_run_the_plugin_once(
+async def test_thirty_rejections_run_the_plugin_once(
     plugin: Plugin, runs: Runs, clock: ManualClock
 ) -> None:
     """CFG-C20, EXE-9, needs 28."""
@@ -133,7 +133,7 @@ async def test_thirty_refusals_run_the_plugin_once(
     assert {i.authorization for i in await asyncio.gather(credentials.identity())} == {"Bearer t2"}
 
 
-async def test_a_refresh_that_fails_after_a_refusal_is_loud_at_the_next_request(
+async def test_a_refresh_that_fails_after_a_rejection_is_loud_at_the_next_request(
     plugin: Plugin, clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Refused credentials are an error, never an anonymous request."""
@@ -394,7 +394,7 @@ async def test_a_request_that_is_cancelled_while_its_plugin_starts_leaves_none_b
 
 
 @posix_only
-async def test_when_the_first_who_asks_gives_up_the_next_one_asks(
+async def test_when_the_first_caller_is_cancelled_the_next_one_loads(
     plugin: Plugin, runs: Runs, pipes: Pipes, clock: ManualClock
 ) -> None:
     config = plugin(
@@ -466,7 +466,7 @@ async def test_what_a_good_plugin_writes_is_not_logged_at_any_level(
         assert "s3cret" not in shown
 
 
-async def test_a_refusal_of_what_was_never_given_runs_nothing(
+async def test_a_rejection_of_what_was_never_given_runs_nothing(
     plugin: Plugin, runs: Runs, clock: ManualClock
 ) -> None:
     """EXE-9: on a 401 response the plugin is run again."""
@@ -494,7 +494,7 @@ async def test_credentials_are_shared_by_handing_them_on_and_not_by_accident(
 async def test_an_interactive_program_has_our_terminal(
     plugin: Plugin, clock: ManualClock, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """EXE-4: what it asks is seen at once, and its answer is still ours."""
+    """EXE-4: what it asks is seen at once, and its response is still ours."""
     config = plugin(
         "sys.stderr.write('Password: '); print(os.getsid(0) == os.getsid(os.getppid()))"
     )

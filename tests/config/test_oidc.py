@@ -212,7 +212,7 @@ async def test_tokens_that_cannot_be_kept_are_not_used(clock: ManualClock) -> No
             await credentials.identity()
 
 
-async def test_many_who_ask_make_one_exchange(clock: ManualClock) -> None:
+async def test_concurrent_calls_share_one_exchange(clock: ManualClock) -> None:
     """needs 28."""
     issuer = Issuer({"id_token": jwt(4e9)})
     credentials = OidcCredentials(provider(refresh_token="r"), clock=clock, fetch=issuer)
@@ -222,7 +222,7 @@ async def test_many_who_ask_make_one_exchange(clock: ManualClock) -> None:
     assert [method for method, *_ in issuer.asked] == ["GET", "POST"]
 
 
-async def test_a_refused_token_is_exchanged_once_if_it_can_be(clock: ManualClock) -> None:
+async def test_a_rejected_token_is_exchanged_once_if_it_can_be(clock: ManualClock) -> None:
     """needs 28."""
     issuer = Issuer({"id_token": jwt(4e9)})
     credentials = OidcCredentials(

@@ -178,7 +178,7 @@ def test_only_the_older_plugins_have_a_default_mode(version: str, mode: str) -> 
 
 
 @pytest.mark.parametrize("message", ["1234", "0123", "true", "no", "1.5"])
-def test_what_is_no_text_is_refused_where_text_is_meant_and_may_be_quoted(message: str) -> None:
+def test_a_number_is_rejected_where_a_string_is_expected_unless_it_is_quoted(message: str) -> None:
     text = "users: [{{name: 7, user: {{username: ada, password: {}}}}}]"
 
     with pytest.raises(InvalidConfig, match=r"users\[7\]: .*password.*needs quotes"):

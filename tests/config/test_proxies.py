@@ -44,7 +44,7 @@ def test_capitals_win_and_small_letters_count() -> None:
     assert small.for_url("https://x") is None
 
 
-def test_a_cgi_programs_http_proxy_is_not_believed() -> None:
+def test_a_cgi_programs_http_proxy_is_not_trusted() -> None:
     environ = {"REQUEST_METHOD": "GET", **BOTH}
 
     assert proxy_for("http://h", environ=environ) is None

@@ -247,7 +247,7 @@ def test_a_plugin_gets_the_extension_of_the_cluster() -> None:
         ("https://h:6443", "https://h:6443"),
     ],
 )
-def test_query_and_fragment_behind_a_path_are_cut_off(server: str, kept: str) -> None:
+def test_query_and_fragment_behind_a_path_are_removed(server: str, kept: str) -> None:
     """CFG-31: query and fragment of a server URL with a path are removed."""
     assert built(Cluster(server=server)).server == kept
 
@@ -313,7 +313,7 @@ class Person:
         return "pa55"
 
 
-def test_a_person_is_asked_only_where_nothing_says_who_is_asking() -> None:
+def test_the_user_is_prompted_only_without_credentials() -> None:
     """CFG-35: interactive variant: if no user identification was found and a reader was given."""
     asked = ClusterConfig.from_kubeconfig(of(TRUSTING, User()), prompt=Person())
     prompted = ClusterConfig.from_kubeconfig(of(TRUSTING), prompt=Person())

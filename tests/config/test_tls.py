@@ -178,7 +178,7 @@ def test_the_strict_flag_alone_is_relaxed(lax_authority: Authority) -> None:
     shake(relaxed, lax_authority.issue("api"))
 
 
-def test_no_hint_for_what_is_no_matter_of_certificates() -> None:
+def test_no_hint_for_what_is_not_a_matter_of_certificates() -> None:
     assert hint_for(ssl.SSLError("x")) == ("", "")
 
 
@@ -316,6 +316,6 @@ def test_the_end_of_a_certificate_is_read(authority: Authority) -> None:
 
 
 @pytest.mark.parametrize("pem", [b"", b"x", BROKEN, BROKEN.replace(b"czNjcmV0", b"MAI=")])
-def test_what_is_no_certificate_has_no_end(pem: bytes) -> None:
+def test_what_is_not_a_certificate_has_no_end(pem: bytes) -> None:
     """EXE-13: Metrics: `rest_client_exec_plugin_call_total`."""
     assert not_after(pem) is None

@@ -73,7 +73,7 @@ def test_flatten_takes_files_in(tmp_path: Path) -> None:
     assert flat.users["u"] == User(client_certificate_data=b"crt", client_key_data=b"key")
 
 
-def test_flatten_refuses_a_file_and_its_data_and_a_missing_file() -> None:
+def test_flatten_rejects_a_file_and_its_data_and_a_missing_file() -> None:
     """CFG-45: Helpers: minify keeps only the current context with its cluster and user."""
     both = Cluster(certificate_authority=__file__, certificate_authority_data=b"x")
 

@@ -98,9 +98,9 @@ def group(name: str, **versions: Any) -> dict[str, Any]:
         "metadata": {"name": name},
         "versions": [
             {"version": version, "freshness": "Stale", "resources": []}
-            if message == "Stale"
-            else {"version": version, "freshness": "Current", "resources": message}
-            for version, message in versions.items()
+            if resources == "Stale"
+            else {"version": version, "freshness": "Current", "resources": resources}
+            for version, resources in versions.items()
         ],
     }
 

@@ -110,7 +110,7 @@ async def test_any_other_failure_of_the_two_fails(
         await DiscoveryClient(modern).discover()
 
 
-async def test_half_an_aggregated_answer_is_none(modern: ScriptedServer) -> None:
+async def test_half_an_aggregated_response_is_none(modern: ScriptedServer) -> None:
     """DSC-6: every group version is then asked for."""
     modern.say("/apis", legacy_groups(("apps", ["v1"])))
     modern.say("/api/v1", legacy_resources("v1", ("pods", "Pod")))
@@ -267,7 +267,7 @@ async def test_a_missing_group_version_serves_nothing(old: ScriptedServer) -> No
 
 
 @pytest.mark.parametrize("path", ["/version", "/apis", "/api/v1", "/openapi/v3"])
-async def test_an_answer_that_cannot_be_read_is_named(path: str, modern: ScriptedServer) -> None:
+async def test_a_response_that_cannot_be_read_is_named(path: str, modern: ScriptedServer) -> None:
     modern.answers[path] = ScriptedResponse(b"<html>log in</html>", "text/html")
     client = DiscoveryClient(modern)
     asking: dict[str, Callable[[], Awaitable[object]]] = {

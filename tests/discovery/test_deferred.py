@@ -28,7 +28,7 @@ async def test_discovery_happens_at_the_first_lookup(modern: ScriptedServer) -> 
     assert modern.paths == ["/api", "/apis"]
 
 
-async def test_a_fresh_cache_is_believed(modern: ScriptedServer) -> None:
+async def test_a_fresh_cache_is_trusted(modern: ScriptedServer) -> None:
     """MAP-9, DSC-C10: no second discovery, no loop."""
     mapper = DeferredMapper(MemoryCache(DiscoveryClient(modern)))
     await mapper.find("deploy")
@@ -68,7 +68,7 @@ async def test_a_mapper_that_does_not_trust_looks_again_once_for_each_miss(
     assert modern.paths.count("/apis") == 2
 
 
-async def test_reset_forgets_everything(modern: ScriptedServer) -> None:
+async def test_reset_drops_everything(modern: ScriptedServer) -> None:
     """MAP-10: reset invalidates the discovery cache and drops the built mapper."""
     mapper = DeferredMapper(MemoryCache(DiscoveryClient(modern)))
     await mapper.find("deploy")

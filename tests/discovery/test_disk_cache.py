@@ -56,7 +56,7 @@ async def test_the_files_have_kubectls_names_and_modes(old: ScriptedServer, tmp_
     assert stat.S_IMODE((tmp_path / "cache/servergroups.json").stat().st_mode) == 0o660
 
 
-async def test_a_file_is_believed_until_its_time_is_over(
+async def test_a_file_is_trusted_until_its_time_is_over(
     old: ScriptedServer, tmp_path: Path
 ) -> None:
     """DSC-25: valid while now is at most mtime + ttl; kubectl's six hours by default."""
@@ -100,7 +100,7 @@ async def test_a_directory_that_cannot_be_written_costs_only_time(
     assert [group.name for group in await cache.groups()] == ["", "apps"]
 
 
-async def test_errors_and_empty_answers_are_not_written(
+async def test_errors_and_empty_responses_are_not_written(
     old: ScriptedServer, tmp_path: Path
 ) -> None:
     """DSC-26: errors and empty answers are never written."""
@@ -172,8 +172,8 @@ async def test_the_stack_is_disk_over_memory_over_the_server(
     assert old.paths.count("/apis/apps/v1") == 1
 
 
-async def test_answers_are_kept_behind_a_checksum(tmp_path: Path) -> None:
-    """DSC-28: SHA-256 before the answer, under the SHA-256 of the URL; damage is a miss."""
+async def test_responses_are_kept_behind_a_checksum(tmp_path: Path) -> None:
+    """DSC-28: SHA-256 before the response, under the SHA-256 of the URL; damage is a miss."""
     cache = DocumentCache(tmp_path)
     await cache.put("https://h/openapi/v3/api/v1?hash=A", b"text")
     (file,) = tmp_path.iterdir()

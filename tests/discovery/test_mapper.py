@@ -167,7 +167,7 @@ def test_versions_that_are_asked_for_come_first(mapper: RESTMapper) -> None:
         mapper.mapping(GroupKind("autoscaling", "Scaler"), "v9")
 
 
-def test_a_union_overlooks_who_knows_nothing(mapper: RESTMapper) -> None:
+def test_a_union_ignores_mappers_without_a_match(mapper: RESTMapper) -> None:
     """MAP-7: other errors come with what was found."""
     empty = RESTMapper(DiscoveryResult())
     union = UnionMapper(empty, mapper, mapper)

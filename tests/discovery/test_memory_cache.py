@@ -127,7 +127,7 @@ async def test_an_unknown_group_version_is_not_in_the_cache(modern: ScriptedServ
     assert modern.paths == ["/api", "/apis"]
 
 
-async def test_invalidating_forgets_here_and_below(modern: ScriptedServer) -> None:
+async def test_invalidating_drops_this_and_the_source(modern: ScriptedServer) -> None:
     """DSC-23, DSC-C8: fresh again with the next load; the OpenAPI index is forgotten too."""
     modern.say("/openapi/v3", {"paths": {}})
     client = DiscoveryClient(modern)
@@ -159,7 +159,7 @@ async def test_a_cancelled_load_leaves_the_cache_usable(old: ScriptedServer) -> 
 
 
 @pytest.mark.parametrize("layers", [1, 2], ids=["memory", "disk over memory"])
-async def test_an_answer_from_before_it_was_invalidated_is_not_believed(
+async def test_a_response_from_before_it_was_invalidated_is_not_trusted(
     modern: ScriptedServer, tmp_path: Path, layers: int
 ) -> None:
     """DSC-23, DSC-27: what was made meanwhile is not in it."""

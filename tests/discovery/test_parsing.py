@@ -82,7 +82,7 @@ def test_the_legacy_core_group_prefers_its_first_version() -> None:
 
 
 @pytest.mark.parametrize("body", [b"<html>", b"[]", b'{"groups": 5}', b"\xff"])
-def test_an_answer_of_another_shape_says_what_was_expected(body: bytes) -> None:
+def test_a_response_of_another_shape_says_what_was_expected(body: bytes) -> None:
     with pytest.raises(DecodeError, match="not an APIGroupList"):
         parse_groups(body)
 

@@ -43,7 +43,7 @@ DEPLOYMENTS = ResourceInfo(
 )
 
 
-class Asked(NamedTuple):
+class ReceivedRequest(NamedTuple):
     """A request as it arrived."""
 
     method: str
@@ -59,8 +59,8 @@ class Asked(NamedTuple):
         return [value for key, value in self.headers if key.lower() == name.lower()]
 
 
-class Line:
-    """The server's end of one connection, in the middle of an answer."""
+class ServerConnection:
+    """The server's end of one connection, in the middle of a response."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.reader = reader
@@ -86,7 +86,7 @@ class Line:
             pass
 
 
-Reply = Callable[[Asked, Line], Awaitable[None]]
+Reply = Callable[[ReceivedRequest, ServerConnection], Awaitable[None]]
 
 
 def reply(
@@ -96,55 +96,55 @@ def reply(
     content_type: str | None = "application/json",
     headers: Mapping[str, str] | list[tuple[str, str]] = (),  # type: ignore[assignment] # empty is empty
 ) -> Reply:
-    """A whole answer."""
+    """A whole response."""
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
     pairs = list(headers.items() if isinstance(headers, Mapping) else headers)
     if content_type is not None:
         pairs.append(("Content-Type", content_type))
     pairs.append(("Content-Length", str(len(data))))
 
-    async def answer(_: Asked, line: Line) -> None:
+    async def answer(_: ReceivedRequest, connection: ServerConnection) -> None:
         head = "".join(f"{name}: {value}\r\n" for name, value in pairs)
-        await line.send(f"HTTP/1.1 {status} Reason\r\n{head}\r\n".encode() + data)
+        await connection.send(f"HTTP/1.1 {status} Reason\r\n{head}\r\n".encode() + data)
 
     return answer
 
 
 def chunked(*chunks: bytes, status: int = 200, end: str = "whole") -> Reply:
-    """An answer in chunks that ends `whole`, `cut`, `reset` or `hang`."""
+    """A response in chunks that ends `whole`, `cut`, `reset` or `hang`."""
 
-    async def answer(_: Asked, line: Line) -> None:
-        await line.send(
+    async def answer(_: ReceivedRequest, connection: ServerConnection) -> None:
+        await connection.send(
             f"HTTP/1.1 {status} OK\r\nContent-Type: application/json\r\n"
             "Transfer-Encoding: chunked\r\n\r\n".encode()
         )
         for chunk in chunks:
-            await line.send(b"%x\r\n%s\r\n" % (len(chunk), chunk))
+            await connection.send(b"%x\r\n%s\r\n" % (len(chunk), chunk))
         if end == "whole":
-            await line.send(b"0\r\n\r\n")
+            await connection.send(b"0\r\n\r\n")
         elif end == "cut":
-            line.cut()
+            connection.cut()
         elif end == "reset":
-            line.reset()
+            connection.reset()
         else:
-            await line.hang()
+            await connection.hang()
 
     return answer
 
 
-async def cut(_: Asked, line: Line) -> None:
+async def cut(_: ReceivedRequest, connection: ServerConnection) -> None:
     """No answer at all: the connection is closed."""
-    line.cut()
+    connection.cut()
 
 
-async def reset(_: Asked, line: Line) -> None:
+async def reset(_: ReceivedRequest, connection: ServerConnection) -> None:
     """No answer at all: the connection is reset."""
-    line.reset()
+    connection.reset()
 
 
-async def hang(_: Asked, line: Line) -> None:
+async def hang(_: ReceivedRequest, connection: ServerConnection) -> None:
     """No answer at all, and no end."""
-    await line.hang()
+    await connection.hang()
 
 
 class Script:
@@ -152,7 +152,7 @@ class Script:
 
     def __init__(self, *, tls: ssl.SSLContext | None = None) -> None:
         self.steps: list[Reply] = []
-        self.asked: list[Asked] = []
+        self.received: list[ReceivedRequest] = []
         self.connections = 0
         self.closed = 0  # connections that the client, or a step, has ended
         self.peers: list[Any] = []  # the client's certificate for each connection
@@ -161,7 +161,7 @@ class Script:
         self._lines: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
         self._changed = asyncio.Event()
 
-    def says(self, *steps: Reply) -> None:
+    def respond(self, *steps: Reply) -> None:
         self.steps = list(steps)
 
     @property
@@ -195,11 +195,11 @@ class Script:
         secure = writer.get_extra_info("ssl_object")
         self.peers.append(secure.getpeercert() if secure else None)
         try:
-            while (asked := await self._read(reader)) is not None:
-                self.asked.append(asked)
+            while (received := await self._read(reader)) is not None:
+                self.received.append(received)
                 self._changed.set()
                 step = self.steps.pop(0) if len(self.steps) > 1 else self.steps[0]
-                await step(asked, Line(reader, writer))
+                await step(received, ServerConnection(reader, writer))
                 if writer.is_closing():
                     break
         except (ConnectionError, ssl.SSLError, asyncio.CancelledError):
@@ -210,7 +210,7 @@ class Script:
             if not writer.is_closing():
                 writer.transport.abort()
 
-    async def _read(self, reader: asyncio.StreamReader) -> Asked | None:
+    async def _read(self, reader: asyncio.StreamReader) -> ReceivedRequest | None:
         try:
             head = (await reader.readuntil(b"\r\n\r\n")).decode()
         except (asyncio.IncompleteReadError, ConnectionError):
@@ -220,7 +220,7 @@ class Script:
         headers = [(name, value) for name, _, value in (line.partition(": ") for line in lines)]
         length = next((int(v) for n, v in headers if n.lower() == "content-length"), 0)
         body = await reader.readexactly(length)
-        return Asked(method, target, headers, body)
+        return ReceivedRequest(method, target, headers, body)
 
 
 class HurriedClock:

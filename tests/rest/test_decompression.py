@@ -1,4 +1,4 @@
-"""Compressed bodies, unpacked while they come."""
+"""Compressed bodies, decompressed while they come."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def unpacked(*pieces: bytes) -> list[bytes]:
 
 
 @given(bodies=st.lists(st.binary(max_size=300), min_size=1, max_size=3), data=st.data())
-def test_what_was_packed_comes_out_wherever_it_was_cut(
+def test_what_was_compressed_comes_out_however_it_was_chunked(
     bodies: list[bytes], data: st.DataObject
 ) -> None:
     packed = b"".join(map(gzip.compress, bodies))
@@ -34,7 +34,7 @@ def test_what_was_packed_comes_out_wherever_it_was_cut(
     assert b"".join(found) == b"".join(bodies)
 
 
-def test_what_comes_out_at_once_is_bounded_however_well_it_was_packed() -> None:
+def test_what_comes_out_at_once_is_bounded_however_well_it_was_compressed() -> None:
     content = b"pods" * PIECE
 
     found = unpacked(gzip.compress(content))

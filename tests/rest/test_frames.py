@@ -32,7 +32,7 @@ def all_of(frames: EventFrames, chunks: list[bytes]) -> list[tuple[str, Any]]:
     return [(each.type, json.loads(bytes(each.object))) for each in found]
 
 
-def test_a_stream_reads_the_same_wherever_it_is_cut() -> None:
+def test_a_stream_reads_the_same_however_it_is_chunked() -> None:
     """REST-69, REST-C18: one event over two reads, at every byte."""
     stream = event("ADDED", TRICKY) + b"\n" + event("MODIFIED", {}) + b"\n"
     expected = [("ADDED", TRICKY), ("MODIFIED", {})]
@@ -86,7 +86,7 @@ def test_an_event_comes_with_its_last_byte_even_without_a_newline() -> None:
     assert frames.close()
 
 
-def test_the_parts_of_an_event_that_ended_early_are_noticed() -> None:
+def test_the_parts_of_an_event_that_ended_early_are_detected() -> None:
     """REST-71: an unexpected end."""
     frames = EventFrames()
     frames.feed(event("ADDED", {}) + b'\n{"type":"ADD')
@@ -113,7 +113,7 @@ def test_an_event_at_the_limit_passes_and_a_larger_one_is_an_error() -> None:
     assert FRAME_LIMIT == 16 * 2**20
 
 
-def test_an_endless_event_is_refused_before_it_fills_the_memory() -> None:
+def test_an_endless_event_is_rejected_before_it_fills_the_memory() -> None:
     """REST-70: frame buffer starts at 1 KiB and doubles."""
     frames = EventFrames(limit=100_000)
 
@@ -125,7 +125,7 @@ def test_an_endless_event_is_refused_before_it_fills_the_memory() -> None:
 
 
 @pytest.mark.parametrize("text", [b"<html>\n", b"[1]\n", b'{"object":{}}\n', b"null\n", b"x}"])
-def test_what_is_no_event_is_an_error(text: bytes) -> None:
+def test_what_is_not_an_event_is_an_error(text: bytes) -> None:
     """REST-71: a decode error, for the watch to tell."""
     frames = EventFrames()
 
@@ -149,7 +149,7 @@ objects = st.dictionaries(st.text(max_size=4), json_values, max_size=4)
     between=st.sampled_from([b"", b"\n", b" \n"]),
     data=st.data(),
 )
-def test_any_events_cut_anywhere_come_out_as_they_went_in(
+def test_any_events_chunked_anywhere_come_out_as_they_went_in(
     found: list[tuple[dict[str, Any], int | None, bool]], between: bytes, data: st.DataObject
 ) -> None:
     """REST-69: as a property."""
@@ -169,7 +169,7 @@ def test_any_events_cut_anywhere_come_out_as_they_went_in(
 
 
 @given(value=objects | st.lists(json_values, max_size=4), indent=st.sampled_from([None, 1]))
-def test_the_end_of_a_value_is_found_wherever_the_text_is_cut(
+def test_the_end_of_a_value_is_found_however_the_text_is_chunked(
     value: object, indent: int | None
 ) -> None:
     text = json.dumps(value, indent=indent).encode()
@@ -183,7 +183,7 @@ def test_the_end_of_a_value_is_found_wherever_the_text_is_cut(
 
 
 @pytest.mark.parametrize("cut", [1, 9, 20, 40, -1, -2])
-def test_an_event_that_was_cut_off_does_not_swallow_those_behind_it(cut: int) -> None:
+def test_an_event_that_was_truncated_does_not_swallow_those_behind_it(cut: int) -> None:
     whole = event("MODIFIED", {"metadata": {"name": "a", "n": [1, 2]}, "x": -2.5}) + b"\n"
     frames = EventFrames()
     first = frames.feed(whole)

@@ -67,7 +67,7 @@ def deaf_server(tmp_path: Path) -> Iterator[DeafServer]:
 
 
 @pytest.mark.parametrize("new_loop", [new_event_loop, asyncio.new_event_loop])
-def test_an_answer_that_is_given_up_leaves_no_connection_to_the_loop(
+def test_a_cancelled_response_leaves_no_connection_to_the_loop(
     deaf_server: DeafServer, new_loop: Callable[[], asyncio.AbstractEventLoop]
 ) -> None:
     async def read_a_little() -> bytes:
@@ -83,7 +83,7 @@ def test_an_answer_that_is_given_up_leaves_no_connection_to_the_loop(
 
 
 @pytest.mark.parametrize("new_loop", [new_event_loop, asyncio.new_event_loop])
-def test_a_request_that_is_given_up_leaves_no_connection_to_the_loop(
+def test_a_cancelled_request_leaves_no_connection_to_the_loop(
     deaf_server: DeafServer, new_loop: Callable[[], asyncio.AbstractEventLoop]
 ) -> None:
     deaf_server.says = b""
@@ -104,12 +104,12 @@ def test_a_request_that_is_given_up_leaves_no_connection_to_the_loop(
 async def test_a_client_whose_closing_is_cancelled_closes_all_the_same(
     server: Script, turns: int
 ) -> None:
-    server.says(reply(), reply(), hang)
+    server.respond(reply(), reply(), hang)
     rest = client_for(server)
     get = Request(method="GET", path="/x")
     await asyncio.gather(rest.send(get), rest.send(get))
     call = asyncio.create_task(rest.send(get))
-    await server.until(lambda seen: len(seen.asked) == 3)
+    await server.until(lambda seen: len(seen.received) == 3)
 
     closing = asyncio.create_task(rest.aclose())
     for _ in range(turns):

@@ -29,7 +29,7 @@ async def test_attempts_retries_sizes_and_durations_are_counted(
     server: Script, hurried: HurriedClock, registry: prometheus_client.CollectorRegistry
 ) -> None:
     """REST-80, REST-81: Names: `rest_client_request_duration_seconds` (verb, host)."""
-    server.says(reply(503, headers={"Retry-After": "1"}), reply(body=b"12345"))
+    server.respond(reply(503, headers={"Retry-After": "1"}), reply(body=b"12345"))
     metrics = PrometheusMetrics(registry)
     async with client_for(server, clock=hurried, metrics=metrics) as rest:
         await rest.send(path_request("PUT", "/x", body=b"123"))
@@ -51,11 +51,11 @@ async def test_attempts_retries_sizes_and_durations_are_counted(
     assert value("rest_client_response_size_bytes_sum", place) == 5
 
 
-async def test_an_attempt_without_an_answer_has_a_code_of_its_own(
+async def test_an_attempt_without_a_response_has_a_code_of_its_own(
     server: Script, registry: prometheus_client.CollectorRegistry
 ) -> None:
     """REST-81: every attempt counts in requests_total."""
-    server.says(cut)
+    server.respond(cut)
     async with client_for(server, metrics=PrometheusMetrics(registry)) as rest:
         with pytest.raises(StreamBroken):
             await rest.send(path_request("POST", "/x"))
@@ -68,7 +68,7 @@ async def test_looking_up_a_name_is_timed(
     server: Script, registry: prometheus_client.CollectorRegistry
 ) -> None:
     """REST-80: Names: `rest_client_request_duration_seconds` (verb, host)."""
-    server.says(reply(404))
+    server.respond(reply(404))
     config = ClusterConfig(server=f"http://localhost:{server.port}")
     async with RESTClient(config, metrics=PrometheusMetrics(registry)) as rest:
         with pytest.raises(NotFound):
@@ -88,7 +88,7 @@ async def test_looks_at_the_ca_file_are_counted(
     ca = tmp_path / "ca.crt"
     ca.write_bytes(authority.pem)
     async with serving(tls=authority.server_context(tmp_path)) as server:
-        server.says(reply())
+        server.respond(reply())
         config = ClusterConfig(server=server.url, ca_file=str(ca), anonymous=True)
         metrics = PrometheusMetrics(registry)
         async with RESTClient(config, clock=hurried, metrics=metrics) as rest:

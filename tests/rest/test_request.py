@@ -103,7 +103,7 @@ def test_subresource_segments_and_a_suffix_come_last() -> None:
 
 @pytest.mark.parametrize("bad", [".", "..", "test/segment", "test%2bsegment"])
 @pytest.mark.parametrize("field", ["name", "namespace", "subresource", "resource"])
-def test_a_segment_that_could_lead_elsewhere_is_refused(field: str, bad: str) -> None:
+def test_a_segment_that_could_lead_elsewhere_is_rejected(field: str, bad: str) -> None:
     """REST-16, REST-C5: path safety for all four."""
     options: dict[str, Any] = {"namespace": "ns", "name": "n"}
     resource = PODS
@@ -154,12 +154,12 @@ def test_patch_list_and_watch_may_leave_the_namespace_out(verb: str, name: str) 
     assert "namespaces" not in request.path
 
 
-def test_a_namespace_for_what_is_in_none_is_refused() -> None:
+def test_a_namespace_for_what_is_in_none_is_rejected() -> None:
     with pytest.raises(InvalidValue, match="are not namespaced"):
         resource_request("get", NODES, namespace="ns", name="n")
 
 
-def test_an_unknown_verb_is_refused() -> None:
+def test_an_unknown_verb_is_rejected() -> None:
     """REST-12: a mistake is raised when the request is made, not when it is sent."""
     with pytest.raises(InvalidValue, match="unknown verb"):
         resource_request("fetch", PODS, namespace="ns")
@@ -168,7 +168,7 @@ def test_an_unknown_verb_is_refused() -> None:
 
 
 @pytest.mark.parametrize(("group", "version"), [("", ""), ("apps", ""), ("a/b", "v1")])
-def test_a_resource_without_a_version_is_refused(group: str, version: str) -> None:
+def test_a_resource_without_a_version_is_rejected(group: str, version: str) -> None:
     """REST-1: before anything is opened."""
     with pytest.raises(InvalidValue, match="in a path"):
         api_path(group, version)
@@ -194,7 +194,7 @@ def test_names_with_odd_characters_are_escaped_as_go_does() -> None:
         ("https://h/p1/", ("//x//y",), "/p1/x/y"),
     ],
 )
-def test_an_absolute_path_stands_below_the_base(
+def test_an_absolute_path_is_below_the_base(
     base: str, segments: tuple[str, ...], path: str
 ) -> None:
     """REST-5, REST-17, REST-C2: the prefix stays, a final slash with one segment only."""
@@ -248,7 +248,7 @@ def test_options_leave_out_what_is_zero_unless_zero_means_something() -> None:
     }
 
 
-def test_what_cannot_stand_in_a_url_is_refused() -> None:
+def test_what_cannot_be_in_a_url_is_rejected() -> None:
     with pytest.raises(InvalidValue, match="expected a string, a number or a Boolean"):
         resource_request("list", PODS, params={"a": {"b": 1}})
 
@@ -339,7 +339,7 @@ def test_no_timeout_is_infinite_by_default() -> None:
         Timeouts(idle=0)
 
 
-def test_what_is_not_utf_8_is_refused_before_it_is_sent() -> None:
+def test_what_is_not_utf_8_is_rejected_before_it_is_sent() -> None:
     """An argument of a program may be bytes of any kind."""
     with pytest.raises(InvalidValue, match="not valid UTF-8"):
         resource_request("get", PODS, namespace="shop", name="\udcff")

@@ -1,4 +1,4 @@
-"""What an answer means: the type it is read as, or the error it stands for."""
+"""What a response means: the type it is read as, or the error it stands for."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def test_a_content_type_that_is_none_is_an_internal_error() -> None:
 
 
 @pytest.mark.parametrize("asked_as", ["list", "view"])
-def test_a_refusal_is_never_read_as_a_list_or_a_view_with_nothing_in_it(asked_as: str) -> None:
+def test_a_rejection_is_never_read_as_a_list_or_a_view_with_nothing_in_it(asked_as: str) -> None:
     """REST-55: a 200 response with a `Status` of a failure is an error."""
     refused = answer({"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 404})
 
@@ -264,5 +264,5 @@ def test_an_error_says_what_was_tried_and_what_to_do() -> None:
     )
 
 
-def test_an_answer_prints_no_body() -> None:
+def test_a_response_prints_no_body() -> None:
     assert repr(answer(b"s3cret")) == "Response(GET pods/web in shop: 200, 6 bytes)"

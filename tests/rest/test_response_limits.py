@@ -36,7 +36,17 @@ from kubeloop.rest import (
 from kubeloop.rest.decompression import PIECE
 from kubeloop.rest.response_limits import DEFAULT_RESPONSE_LIMITS, RATIO_APPLIES_FROM
 
-from .conftest import PODS, Asked, Line, Reply, Script, chunked, client_for, reply, serving
+from .conftest import (
+    PODS,
+    ReceivedRequest,
+    Reply,
+    Script,
+    ServerConnection,
+    chunked,
+    client_for,
+    reply,
+    serving,
+)
 
 MIB = 2**20
 GET = resource_request("get", PODS, namespace="shop", name="web")
@@ -54,10 +64,10 @@ def bomb(size: int) -> bytes:
 def endless(head: str, part: bytes) -> Reply:
     """A body that goes on until the client hangs up."""
 
-    async def answer(_: Asked, line: Line) -> None:
-        await line.send(f"HTTP/1.1 200 OK\r\n{head}\r\n".encode())
+    async def answer(_: ReceivedRequest, connection: ServerConnection) -> None:
+        await connection.send(f"HTTP/1.1 200 OK\r\n{head}\r\n".encode())
         while True:
-            await line.send(part)
+            await connection.send(part)
 
     return answer
 
@@ -76,7 +86,7 @@ async def test_a_response_beyond_the_limit_of_its_kind_is_an_error_that_names_th
     request_: Request, limit: str, packed: bool, server: Script
 ) -> None:
     body = bomb(5000) if packed else b" " * 5000
-    server.says(reply(body=body, headers=GZIP if packed else {}))
+    server.respond(reply(body=body, headers=GZIP if packed else {}))
 
     async with client_for(server, response_limits=TIGHT) as rest:
         with pytest.raises(ResponseTooLarge) as caught:
@@ -87,14 +97,14 @@ async def test_a_response_beyond_the_limit_of_its_kind_is_an_error_that_names_th
 
 
 async def test_a_response_of_just_its_limit_is_read(server: Script) -> None:
-    server.says(reply(body=b"{}".ljust(2000)), reply(body=gzip.compress(b"{}".ljust(2000))))
+    server.respond(reply(body=b"{}".ljust(2000)), reply(body=gzip.compress(b"{}".ljust(2000))))
 
     async with client_for(server, response_limits=TIGHT) as rest:
         assert len((await rest.send(GET)).body) == 2000
 
 
 async def test_the_error_of_an_oversized_body_keeps_its_code(server: Script) -> None:
-    server.says(reply(403, bomb(10 * MIB), headers=GZIP))
+    server.respond(reply(403, bomb(10 * MIB), headers=GZIP))
 
     async with client_for(server) as rest:
         with pytest.raises(Forbidden, match="body was not read: the response is larger than 4194"):
@@ -108,18 +118,18 @@ async def test_the_error_of_an_oversized_body_keeps_its_code(server: Script) -> 
 async def test_an_error_in_an_encoding_that_was_not_requested_keeps_its_code(
     server: Script,
 ) -> None:
-    server.says(reply(500, b"\x00", headers={"Content-Encoding": "br"}))
+    server.respond(reply(500, b"\x00", headers={"Content-Encoding": "br"}))
 
     async with client_for(server) as rest:
         with pytest.raises(InternalError, match="Content-Encoding 'br'"):
             await rest.send(GET)
 
 
-async def test_a_body_is_unpacked_in_pieces_with_the_event_loop_running_in_between(
+async def test_a_body_is_decompressed_in_pieces_with_the_event_loop_running_in_between(
     server: Script,
 ) -> None:
     """Counted in turns of the loop, which do not depend on how busy the machine is."""
-    server.says(reply(body=bomb(16 * MIB), headers=GZIP))
+    server.respond(reply(body=bomb(16 * MIB), headers=GZIP))
     turns = 0
 
     async def count() -> None:
@@ -141,7 +151,7 @@ async def test_a_list_that_only_decompression_makes_large_is_an_error(server: Sc
     """Lists may be large, and then their packed bytes are many, too."""
     item = b'{"x":"' + b"a" * MIB + b'"},'
     body = b'{"items":[' + (RATIO_APPLIES_FROM // MIB + 4) * item
-    server.says(reply(body=gzip.compress(body), headers=GZIP))
+    server.respond(reply(body=gzip.compress(body), headers=GZIP))
 
     async with client_for(server) as rest:
         with pytest.raises(ResponseTooLarge, match="grows more than 200 times by decompression"):
@@ -151,7 +161,7 @@ async def test_a_list_that_only_decompression_makes_large_is_an_error(server: Sc
 
 
 async def test_limits_can_be_lifted(server: Script) -> None:
-    server.says(reply(body=bomb(RATIO_APPLIES_FROM + 1), headers=GZIP))
+    server.respond(reply(body=bomb(RATIO_APPLIES_FROM + 1), headers=GZIP))
     lifted = ResponseLimits(list=None, compression_ratio=None)
 
     async with client_for(server, response_limits=lifted) as rest:
@@ -180,7 +190,7 @@ async def test_limits_can_be_lifted(server: Script) -> None:
 async def test_a_body_without_end_is_an_error_and_its_connection_is_closed(
     answer: Reply, ask: Callable[[RESTClient], Any], server: Script
 ) -> None:
-    server.says(answer)
+    server.respond(answer)
 
     async with client_for(server, response_limits=TIGHT) as rest:
         with pytest.raises(ResponseTooLarge):
@@ -189,7 +199,7 @@ async def test_a_body_without_end_is_an_error_and_its_connection_is_closed(
 
 
 async def test_gzip_members_that_hold_nothing_are_an_error(server: Script) -> None:
-    server.says(endless("Content-Encoding: gzip\r\n", gzip.compress(b"") * 50))
+    server.respond(endless("Content-Encoding: gzip\r\n", gzip.compress(b"") * 50))
 
     async with client_for(server) as rest:
         with pytest.raises(StreamBroken, match="too many empty gzip members"):
@@ -207,10 +217,10 @@ async def test_gzip_members_that_hold_nothing_are_an_error(server: Script) -> No
         ("gzip", b"{}", "cannot decompress"),
     ],
 )
-async def test_a_body_that_cannot_be_unpacked_is_a_transport_error(
+async def test_a_body_that_cannot_be_decompressed_is_a_transport_error(
     encoding: str, body: bytes, match: str, server: Script
 ) -> None:
-    server.says(reply(body=body, headers={"Content-Encoding": encoding}))
+    server.respond(reply(body=body, headers={"Content-Encoding": encoding}))
 
     async with client_for(server) as rest:
         with pytest.raises(TransportError, match=match):
@@ -218,11 +228,11 @@ async def test_a_body_that_cannot_be_unpacked_is_a_transport_error(
 
 
 async def test_fewer_bytes_than_content_length_says_are_a_broken_stream(server: Script) -> None:
-    async def answer(_: Asked, line: Line) -> None:
-        await line.send(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{}")
-        line.cut()
+    async def answer(_: ReceivedRequest, connection: ServerConnection) -> None:
+        await connection.send(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{}")
+        connection.cut()
 
-    server.says(answer)
+    server.respond(answer)
 
     async with client_for(server) as rest:
         with pytest.raises(StreamBroken):
@@ -232,13 +242,13 @@ async def test_fewer_bytes_than_content_length_says_are_a_broken_stream(server: 
 async def test_more_bytes_than_content_length_says_are_not_taken_for_the_next_response(
     server: Script,
 ) -> None:
-    async def answer(_: Asked, line: Line) -> None:
-        await line.send(
+    async def answer(_: ReceivedRequest, connection: ServerConnection) -> None:
+        await connection.send(
             b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
             b'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"planted"'
         )
 
-    server.says(answer)
+    server.respond(answer)
 
     async with client_for(server) as rest:
         for _ in range(3):
@@ -251,12 +261,12 @@ async def test_more_bytes_than_content_length_says_are_not_taken_for_the_next_re
     ids=["headers", "one-line"],
 )
 async def test_a_head_without_end_is_an_error(head: bytes, server: Script) -> None:
-    async def answer(_: Asked, line: Line) -> None:
-        await line.send(b"HTTP/1.1 200 OK\r\n")
+    async def answer(_: ReceivedRequest, connection: ServerConnection) -> None:
+        await connection.send(b"HTTP/1.1 200 OK\r\n")
         while True:
-            await line.send(head)
+            await connection.send(head)
 
-    server.says(answer)
+    server.respond(answer)
 
     async with client_for(server) as rest:
         with pytest.raises(TransportError):
@@ -267,25 +277,25 @@ async def test_a_head_without_end_is_an_error(head: bytes, server: Script) -> No
 async def test_informational_responses_without_end_are_an_error_when_the_time_is_over(
     server: Script,
 ) -> None:
-    async def answer(_: Asked, line: Line) -> None:
+    async def answer(_: ReceivedRequest, connection: ServerConnection) -> None:
         while True:
-            await line.send(b"HTTP/1.1 103 Early Hints\r\n\r\n" * 100)
+            await connection.send(b"HTTP/1.1 103 Early Hints\r\n\r\n" * 100)
 
-    server.says(answer)
+    server.respond(answer)
 
     async with client_for(server, timeouts=Timeouts(response=0.2)) as rest:
         with pytest.raises(TimeoutExceeded, match=r"a response did not arrive within 0\.2 s"):
             await rest.send(GET)
 
 
-async def test_what_a_proxy_answers_to_connect_is_bounded() -> None:
-    async def babble(_: Asked, line: Line) -> None:
-        await line.send(b"HTTP/1.1 200 OK\r\n")
+async def test_what_a_proxy_sends_for_connect_is_bounded() -> None:
+    async def babble(_: ReceivedRequest, connection: ServerConnection) -> None:
+        await connection.send(b"HTTP/1.1 200 OK\r\n")
         while True:
-            await line.send(b"X-Filler: " + b"x" * 1000 + b"\r\n")
+            await connection.send(b"X-Filler: " + b"x" * 1000 + b"\r\n")
 
     async with serving() as proxy:
-        proxy.says(babble)
+        proxy.respond(babble)
         config = ClusterConfig(server="https://cluster.test", token="t", proxy_url=proxy.url)
         async with RESTClient(config, environ={}) as rest:
             with pytest.raises(TransportError):
@@ -294,7 +304,7 @@ async def test_what_a_proxy_answers_to_connect_is_bounded() -> None:
 
 
 async def test_an_event_beyond_its_limit_ends_the_watch_with_an_error(server: Script) -> None:
-    server.says(chunked(b'{"type":"ADDED","object":{"x":"' + b"a" * 600, end="hang"))
+    server.respond(chunked(b'{"type":"ADDED","object":{"x":"' + b"a" * 600, end="hang"))
 
     async with client_for(server, response_limits=TIGHT) as rest:
         with pytest.raises(InternalError, match="larger than 500 bytes, the limit for events"):
@@ -303,7 +313,7 @@ async def test_an_event_beyond_its_limit_ends_the_watch_with_an_error(server: Sc
 
 async def test_a_watch_and_a_log_may_be_longer_than_any_limit(server: Script) -> None:
     event = b'{"type":"ADDED","object":{"x":"' + b"a" * 300 + b'"}}\n'
-    server.says(chunked(*[event] * 50), chunked(*[b"a line\n"] * 2000))
+    server.respond(chunked(*[event] * 50), chunked(*[b"a line\n"] * 2000))
 
     async with client_for(server, response_limits=TIGHT) as rest:
         watch = rest.watch(resource_request("watch", PODS))
@@ -314,7 +324,7 @@ async def test_a_watch_and_a_log_may_be_longer_than_any_limit(server: Script) ->
 
 async def test_an_item_beyond_the_limit_of_an_object_is_an_error(server: Script) -> None:
     body = b'{"items":[{"x":"' + b"a" * 2500 + b'"}]}'
-    server.says(chunked(body[:2200], body[2200:]))
+    server.respond(chunked(body[:2200], body[2200:]))
 
     async with client_for(server, response_limits=TIGHT) as rest:
         with pytest.raises(DecodeError, match="larger than 2000 bytes, the limit for an object"):
@@ -326,19 +336,19 @@ async def test_many_small_items_in_one_chunk_are_not_taken_for_a_large_one(
 ) -> None:
     items = [b'{"a":%d}' % n if n % 3 else b'{"b":{"c":[%d]}}' % n for n in range(300)]
     body = b'{"items":[' + b",".join(items) + b"]}"
-    server.says(chunked(body[:-1], body[-1:]))
+    server.respond(chunked(body[:-1], body[-1:]))
 
     async with client_for(server, response_limits=TIGHT) as rest:
         assert await _all_items(rest) == items
 
 
 async def test_what_follows_the_items_of_a_list_is_bounded(server: Script) -> None:
-    async def answer(_: Asked, line: Line) -> None:
-        await line.send(b'HTTP/1.1 200 OK\r\n\r\n{"items":[{}],"x":"')
+    async def answer(_: ReceivedRequest, connection: ServerConnection) -> None:
+        await connection.send(b'HTTP/1.1 200 OK\r\n\r\n{"items":[{}],"x":"')
         while True:
-            await line.send(b"a" * MIB)
+            await connection.send(b"a" * MIB)
 
-    server.says(answer)
+    server.respond(answer)
 
     async with client_for(server) as rest:
         with pytest.raises(DecodeError, match="more than 4 MiB after its items"):
@@ -346,7 +356,7 @@ async def test_what_follows_the_items_of_a_list_is_bounded(server: Script) -> No
 
 
 async def test_discovery_is_bounded(server: Script) -> None:
-    server.says(reply(body=bomb(10 * MIB), headers=GZIP))
+    server.respond(reply(body=bomb(10 * MIB), headers=GZIP))
 
     async with client_for(server, response_limits=ResponseLimits(document=MIB)) as rest:
         discovery = DiscoveryClient(rest)
@@ -361,16 +371,16 @@ async def test_discovery_is_bounded(server: Script) -> None:
                 await call()
 
 
-async def test_what_an_issuer_answers_is_bounded_after_decompression(server: Script) -> None:
-    server.says(reply(body=bomb(10 * MIB), headers=GZIP))
+async def test_what_an_issuer_sends_is_bounded_after_decompression(server: Script) -> None:
+    server.respond(reply(body=bomb(10 * MIB), headers=GZIP))
 
     with pytest.raises(ResponseTooLarge, match="larger than"):
         await fetch("GET", server.url, headers={}, body=b"", ca=b"")
-    server.says(reply(body=bomb(10), headers=GZIP))
+    server.respond(reply(body=bomb(10), headers=GZIP))
     fetched = await fetch("GET", server.url, headers={}, body=b"", ca=b"")
 
     assert fetched.body.startswith(b'{"kind"')
-    assert server.asked[0].header("Accept-Encoding") == "identity"
+    assert server.received[0].header("Accept-Encoding") == "identity"
 
 
 DEEP = b"[" * 200_000 + b"]" * 200_000
@@ -400,10 +410,10 @@ DEEP = b"[" * 200_000 + b"]" * 200_000
     ],
     ids=["bare", "list", "event", "event-lines", "fields"],
 )
-async def test_json_that_is_nested_too_deeply_is_an_error_of_ours(
+async def test_json_that_is_nested_too_deeply_is_a_kubeloop_error(
     ask: Callable[[RESTClient], Any], body: bytes, server: Script
 ) -> None:
-    server.says(reply(body=body))
+    server.respond(reply(body=body))
 
     async with client_for(server) as rest:
         with pytest.raises((KubeError, StopAsyncIteration)):
@@ -422,7 +432,7 @@ async def _decode_text(rest: RESTClient, request: Request) -> None:
 async def test_an_error_that_is_nested_too_deeply_keeps_its_code(
     status: int, server: Script
 ) -> None:
-    server.says(reply(status, b'{"kind":"Status","status":"Failure","details":' + DEEP + b"}"))
+    server.respond(reply(status, b'{"kind":"Status","status":"Failure","details":' + DEEP + b"}"))
 
     async with client_for(server) as rest:
         with pytest.raises(ApiError) as caught:
@@ -432,7 +442,7 @@ async def test_an_error_that_is_nested_too_deeply_keeps_its_code(
 
 
 @pytest.mark.parametrize("option", ResponseLimits.__struct_fields__)
-def test_a_limit_that_allows_nothing_is_refused(option: str) -> None:
+def test_a_limit_that_allows_nothing_is_rejected(option: str) -> None:
     with pytest.raises(InvalidValue, match=f"{option}=0"):
         ResponseLimits(**{option: 0})
 

@@ -43,7 +43,7 @@ def test_only_429_and_5xx_with_seconds_are_tried_again(
     assert found == (wait and pytest.approx(wait))
 
 
-def test_without_retries_left_an_answer_is_the_last_word() -> None:
+def test_without_retries_left_a_response_is_the_last_word() -> None:
     """REST-37: attempts total = maxRetries + 1."""
     assert delay_after_response(429, 1, left=0) is None
     assert delay_after_failure(BROKEN, call=Call.WATCH, method="GET", left=0) is None

@@ -24,7 +24,7 @@ GET = path_request("GET", "/x")
 async def test_a_client_that_was_not_closed_says_so_in_our_words(
     server: Script, caplog: pytest.LogCaptureFixture
 ) -> None:
-    server.says(reply())
+    server.respond(reply())
     text: list[dict[str, object]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: text.append(context))
 
@@ -52,7 +52,7 @@ async def test_a_client_that_was_not_closed_says_so_in_our_words(
 async def test_a_client_that_was_closed_or_never_used_is_not_reported(
     closing: str, server: Script, caplog: pytest.LogCaptureFixture
 ) -> None:
-    server.says(reply())
+    server.respond(reply())
 
     async def use() -> None:
         rest = RESTClient(ClusterConfig(server=server.url))

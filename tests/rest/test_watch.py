@@ -33,7 +33,17 @@ from kubeloop.rest import (
 from kubeloop.rest.response import WATCH_DECODING
 from kubeloop.rest.watch import GRACE, with_timeout
 
-from .conftest import PODS, Asked, Line, Script, chunked, client_for, cut, eventually, reply
+from .conftest import (
+    PODS,
+    ReceivedRequest,
+    Script,
+    ServerConnection,
+    chunked,
+    client_for,
+    cut,
+    eventually,
+    reply,
+)
 
 WATCH = resource_request("watch", PODS, params={"watch": True, "timeoutSeconds": 400})
 
@@ -54,7 +64,7 @@ def status(code: int, reason: str) -> bytes:
 async def test_events_come_in_order_and_bookmarks_with_them(server: Script) -> None:
     """REST-68, REST-69, REST-C18: two events in a chunk, one over three."""
     third = event("DELETED", "3")
-    server.says(
+    server.respond(
         chunked(
             event("ADDED") + event("MODIFIED", "2"),
             third[:5],
@@ -72,7 +82,7 @@ async def test_events_come_in_order_and_bookmarks_with_them(server: Script) -> N
 
 
 async def test_a_watch_need_not_be_entered(server: Script) -> None:
-    server.says(chunked(event("ADDED")))
+    server.respond(chunked(event("ADDED")))
     async with client_for(server) as rest:
         types = [each.type async for each in rest.watch(WATCH)]
 
@@ -80,7 +90,7 @@ async def test_a_watch_need_not_be_entered(server: Script) -> None:
 
 
 async def test_what_is_there_can_be_had_at_once(server: Script) -> None:
-    server.says(chunked(event("ADDED") * 3))
+    server.respond(chunked(event("ADDED") * 3))
     async with client_for(server) as rest, rest.watch(WATCH) as watch:
         assert len(await watch.batch()) == 3
         assert await watch.batch() == []
@@ -88,7 +98,7 @@ async def test_what_is_there_can_be_had_at_once(server: Script) -> None:
 
 async def test_an_error_event_is_raised_behind_the_events_before_it(server: Script) -> None:
     """REST-68, API-44: 410 inside the stream."""
-    server.says(chunked(event("ADDED") + status(410, "Expired") + event("ADDED")))
+    server.respond(chunked(event("ADDED") + status(410, "Expired") + event("ADDED")))
     async with client_for(server) as rest, rest.watch(WATCH) as watch:
         assert (await anext(watch)).type == "ADDED"
         with pytest.raises(Expired):
@@ -112,7 +122,7 @@ async def test_what_cannot_be_read_is_one_error_and_then_the_end(
     rubbish: bytes, server: Script
 ) -> None:
     """REST-68, REST-71: InternalError 500 with both causes."""
-    server.says(chunked(event("ADDED") + rubbish, end="hang"))
+    server.respond(chunked(event("ADDED") + rubbish, end="hang"))
     async with client_for(server) as rest, rest.watch(WATCH) as watch:
         assert (await anext(watch)).type == "ADDED"
         with pytest.raises(InternalError) as caught:
@@ -127,7 +137,9 @@ async def test_what_cannot_be_read_is_one_error_and_then_the_end(
 async def test_an_event_beyond_the_limit_is_one_error(server: Script) -> None:
     """REST-70, REST-C18: larger than 16 MiB."""
     chunk = b"x" * 2**20
-    server.says(chunked(event("ADDED"), b'{"type":"ADDED","object":"', *[chunk] * 17, end="hang"))
+    server.respond(
+        chunked(event("ADDED"), b'{"type":"ADDED","object":"', *[chunk] * 17, end="hang")
+    )
     async with client_for(server) as rest, rest.watch(WATCH) as watch:
         assert (await anext(watch)).type == "ADDED"
         with pytest.raises(InternalError, match="larger than 16777216 bytes"):
@@ -137,7 +149,7 @@ async def test_an_event_beyond_the_limit_is_one_error(server: Script) -> None:
 @pytest.mark.parametrize("end", ["cut", "reset"])
 async def test_a_dropped_stream_is_no_error(end: str, server: Script) -> None:
     """REST-71, needs 2 and 8: a truncated chunk is never returned."""
-    server.says(chunked(event("ADDED"), b'{"type":"ADD', end=end))
+    server.respond(chunked(event("ADDED"), b'{"type":"ADD', end=end))
     async with client_for(server) as rest, rest.watch(WATCH) as watch:
         types = [each.type async for each in watch]
 
@@ -147,7 +159,7 @@ async def test_a_dropped_stream_is_no_error(end: str, server: Script) -> None:
 
 async def test_only_200_opens_a_watch(server: Script) -> None:
     """REST-52: Do/DoRaw: success is 200..206 (and 101 switching protocols)."""
-    server.says(reply(201), reply(403, b"no", content_type="text/plain"))
+    server.respond(reply(201), reply(403, b"no", content_type="text/plain"))
     async with client_for(server) as rest:
         with pytest.raises(ApiError, match="201"):
             await rest.watch(WATCH).open()
@@ -168,14 +180,14 @@ async def test_a_silent_stream_ends_at_the_idle_deadline(
     """Needs 3: half-open connections; what comes, bookmarks too, puts the deadline off."""
     more = asyncio.Event()
 
-    async def slowly(_: Any, line: Line) -> None:
-        await line.send(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
-        await line.send(event("ADDED"))
+    async def slowly(_: Any, connection: ServerConnection) -> None:
+        await connection.send(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
+        await connection.send(event("ADDED"))
         await more.wait()
-        await line.send(event("BOOKMARK"))
-        await line.hang()
+        await connection.send(event("BOOKMARK"))
+        await connection.hang()
 
-    server.says(slowly)
+    server.respond(slowly)
     async with client_for(server, clock=clock) as rest, rest.watch(WATCH) as watch:
         assert (await anext(watch)).type == "ADDED"
         waiting = asyncio.ensure_future(anext(watch))
@@ -193,11 +205,11 @@ async def test_a_silent_stream_ends_at_the_idle_deadline(
     assert Timeouts().idle == 150
 
 
-async def test_a_watch_does_not_outlive_its_life_even_if_the_server_lets_it(
+async def test_a_watch_does_not_outlive_its_duration_even_if_the_server_lets_it(
     server: Script, clock: ManualClock
 ) -> None:
     """Needs 13, REST-43: it is sent to the server, and the client ends it a little later."""
-    server.says(chunked(event("ADDED"), end="hang"))
+    server.respond(chunked(event("ADDED"), end="hang"))
     timeouts = Timeouts(idle=None)
     async with (
         client_for(server, clock=clock, timeouts=timeouts) as rest,
@@ -224,14 +236,14 @@ def test_a_watch_lasts_between_five_and_ten_minutes(chance: float, seconds: int)
     assert (SHORTEST_WATCH, LONGEST_WATCH) == (300, 600)
 
 
-def test_a_life_that_the_request_names_is_kept() -> None:
+def test_a_duration_of_the_request_is_kept() -> None:
     """REST-42: typed List/Watch/DeleteCollection set the request timeout from `timeoutSeconds`."""
     assert with_timeout(WATCH) == (WATCH, 400 + GRACE)
 
 
 async def test_no_total_timeout_of_the_library_reaches_a_stream(server: Script) -> None:
     """Needs 9: aiohttp's five minutes."""
-    server.says(chunked(event("ADDED"), end="hang"))
+    server.respond(chunked(event("ADDED"), end="hang"))
     async with client_for(server) as rest:
         await rest.watch(WATCH).open()
         session = rest._transport._session
@@ -243,7 +255,7 @@ async def test_no_total_timeout_of_the_library_reaches_a_stream(server: Script) 
 
 async def test_cancelling_closes_the_connection_at_once(server: Script, clock: ManualClock) -> None:
     """REST-73, X-7, needs 5: the clock stands still meanwhile."""
-    server.says(chunked(event("ADDED"), end="hang"))
+    server.respond(chunked(event("ADDED"), end="hang"))
     async with client_for(server, clock=clock) as rest:
         watch = rest.watch(WATCH)
 
@@ -252,7 +264,7 @@ async def test_cancelling_closes_the_connection_at_once(server: Script, clock: M
                 pass
 
         task = asyncio.create_task(follow())
-        await server.until(lambda seen: len(seen.asked) == 1)
+        await server.until(lambda seen: len(seen.received) == 1)
         await eventually(lambda: watch.stats().events > 0)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -264,7 +276,7 @@ async def test_cancelling_closes_the_connection_at_once(server: Script, clock: M
 
 async def test_a_watch_can_be_closed_during_a_read(server: Script) -> None:
     """REST-73: and again."""
-    server.says(chunked(event("ADDED"), end="hang"))
+    server.respond(chunked(event("ADDED"), end="hang"))
     async with client_for(server) as rest, rest.watch(WATCH) as watch:
         await anext(watch)
         waiting = asyncio.ensure_future(anext(watch))
@@ -279,14 +291,14 @@ async def test_a_watch_can_be_closed_during_a_read(server: Script) -> None:
 
 @pytest.mark.parametrize("kind", ["watch", "stream", "resuming"])
 async def test_what_is_closed_while_it_opens_stays_closed(kind: str, server: Script) -> None:
-    """REST-73: another task may close it, and the answer is already on its way."""
+    """REST-73: another task may close it, and the response is already on its way."""
     is_closed = asyncio.Event()
 
-    async def late(asked: Asked, line: Line) -> None:
+    async def late(received: ReceivedRequest, connection: ServerConnection) -> None:
         await is_closed.wait()
-        await chunked(event("ADDED"), end="hang")(asked, line)
+        await chunked(event("ADDED"), end="hang")(received, connection)
 
-    server.says(late)
+    server.respond(late)
     async with client_for(server) as rest:
         makes: dict[str, Callable[[], Any]] = {
             "watch": lambda: rest.watch(WATCH),
@@ -295,7 +307,7 @@ async def test_what_is_closed_while_it_opens_stays_closed(kind: str, server: Scr
         }
         opening = makes[kind]()
         waiting = asyncio.ensure_future(anext(opening))
-        await server.until(lambda seen: len(seen.asked) == 1)
+        await server.until(lambda seen: len(seen.received) == 1)
         opening.close()
         is_closed.set()
 
@@ -306,7 +318,7 @@ async def test_what_is_closed_while_it_opens_stays_closed(kind: str, server: Scr
 
 async def test_a_watch_that_is_left_in_the_middle_closes_its_connection(server: Script) -> None:
     """Needs 12: closed by garbage collection."""
-    server.says(chunked(event("ADDED"), end="hang"))
+    server.respond(chunked(event("ADDED"), end="hang"))
     async with client_for(server) as rest:
         async for _ in rest.watch(WATCH):
             break
@@ -316,7 +328,7 @@ async def test_a_watch_that_is_left_in_the_middle_closes_its_connection(server: 
 
 
 async def test_closing_the_client_ends_its_watches(server: Script) -> None:
-    server.says(chunked(event("ADDED"), end="hang"))
+    server.respond(chunked(event("ADDED"), end="hang"))
     rest = client_for(server)
     watch = rest.watch(WATCH)
     await anext(watch)
@@ -329,8 +341,8 @@ async def test_closing_the_client_ends_its_watches(server: Script) -> None:
         await waiting
 
 
-async def test_a_watch_that_breaks_before_its_answer_ends_empty(server: Script) -> None:
+async def test_a_watch_that_breaks_before_its_response_ends_empty(server: Script) -> None:
     """REST-72: a watch that cannot be opened after retries is empty."""
-    server.says(cut)
+    server.respond(cut)
     async with client_for(server, max_retries=0) as rest:
         assert [each async for each in rest.watch(WATCH)] == []

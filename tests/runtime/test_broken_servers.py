@@ -25,7 +25,15 @@ from kubeloop.machinery import DecodeError
 from kubeloop.rest import RESTClient
 from kubeloop.runtime import Client, Manager
 from kubeloop.wire.core.v1 import ConfigMap, Pod
-from tests.rest.conftest import Asked, Line, client_for, eventually, relay_process, reply, serving
+from tests.rest.conftest import (
+    ReceivedRequest,
+    ServerConnection,
+    client_for,
+    eventually,
+    relay_process,
+    reply,
+    serving,
+)
 
 SPEED = 60  # ten minutes are longer than a test may take
 INITIAL_END = {"k8s.io/initial-events-end": "true"}
@@ -66,19 +74,19 @@ class Collection:
         self.verbs: list[str] = []
         self.version = 12
 
-    async def __call__(self, asked: Asked, line: Line) -> None:
+    async def __call__(self, asked: ReceivedRequest, connection: ServerConnection) -> None:
         query = parse_qs(urlsplit(asked.target).query)
         if "sendInitialEvents" in query:
             self.verbs.append("stream")
-            await self._stream(asked, line)
+            await self._stream(asked, connection)
         elif "watch" in query:
             self.verbs.append("watch")
-            await self._watch(line)
+            await self._watch(connection)
         else:
             self.verbs.append("list")
-            await self._list(asked, line)
+            await self._list(asked, connection)
 
-    async def _list(self, asked: Asked, line: Line) -> None:
+    async def _list(self, asked: ReceivedRequest, connection: ServerConnection) -> None:
         items = [] if self.page == "empty" else [pod("a", "11"), pod("b", "12")]
         new = f"page {len(self.verbs)}"  # a server that ignores the token may send another one
         token = {"same": "again", "empty": new, "first": new}.get(self.page, "")
@@ -88,9 +96,9 @@ class Collection:
             "metadata": {"resourceVersion": "12", "continue": token},
             "items": items,
         }
-        await reply(body=found)(asked, line)
+        await reply(body=found)(asked, connection)
 
-    async def _stream(self, asked: Asked, line: Line) -> None:
+    async def _stream(self, asked: ReceivedRequest, connection: ServerConnection) -> None:
         if self.stream == "too large":
             cause = {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
             status = {
@@ -102,44 +110,46 @@ class Collection:
                 "message": "Timeout: Too large resource version: 12, current: 1",
                 "details": {"causes": [cause]},
             }
-            await reply(504, status)(asked, line)
+            await reply(504, status)(asked, connection)
             return
-        await begin(line)
+        await begin(connection)
         if self.stream not in {"empty", "silent"}:
-            await send(line, line_of("ADDED", pod("a", "11")) + line_of("ADDED", pod("b", "12")))
+            await send(
+                connection, line_of("ADDED", pod("a", "11")) + line_of("ADDED", pod("b", "12"))
+            )
         match self.stream:
             case "silent" | "no end":
-                await line.hang()
+                await connection.hang()
             case "cut":
-                line.cut()
+                connection.cut()
             case _:
-                await line.send(b"0\r\n\r\n")
+                await connection.send(b"0\r\n\r\n")
 
-    async def _watch(self, line: Line) -> None:
-        await begin(line)
+    async def _watch(self, connection: ServerConnection) -> None:
+        await begin(connection)
         if self.watch in {"MODIFIED", "BOOKMARK"}:
             self.version += 1
-            await send(line, line_of(self.watch, pod("a", str(self.version))))
-            await line.send(b"0\r\n\r\n")
+            await send(connection, line_of(self.watch, pod("a", str(self.version))))
+            await connection.send(b"0\r\n\r\n")
             return
-        await send(line, line_of("ADDED", pod("c", "13")))
-        await line.hang()
+        await send(connection, line_of("ADDED", pod("c", "13")))
+        await connection.hang()
 
 
-async def begin(line: Line) -> None:
-    await line.send(
+async def begin(connection: ServerConnection) -> None:
+    await connection.send(
         b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
     )
 
 
-async def send(line: Line, data: bytes) -> None:
-    await line.send(b"%x\r\n%s\r\n" % (len(data), data))
+async def send(connection: ServerConnection, data: bytes) -> None:
+    await connection.send(b"%x\r\n%s\r\n" % (len(data), data))
 
 
 @asynccontextmanager
 async def cluster(collection: Collection, clock: Clock) -> AsyncIterator[Client]:
     async with serving() as server:
-        server.says(collection)
+        server.respond(collection)
         async with client_for(server, clock=clock) as rest:
             yield Client(rest=rest)
 
@@ -191,7 +201,7 @@ async def test_an_informer_reports_a_proxy_that_stands_still_after_45_seconds() 
     clock = ManualClock()
     collection = Collection("empty")
     async with serving() as server:
-        server.says(collection)
+        server.respond(collection)
         with relay_process(server.port) as (url, process):
             config = ClusterConfig(server=url)
             async with RESTClient(config, environ={}, clock=clock) as rest:
@@ -263,7 +273,7 @@ async def test_pages_without_end_are_an_error_for_everybody(page: str, message: 
 
 
 class Forbidding(Collection):
-    async def __call__(self, asked: Asked, line: Line) -> None:
+    async def __call__(self, asked: ReceivedRequest, connection: ServerConnection) -> None:
         status = {
             "kind": "Status",
             "status": "Failure",
@@ -271,7 +281,7 @@ class Forbidding(Collection):
             "reason": "Forbidden",
             "message": "no",
         }
-        await reply(403, status)(asked, line)
+        await reply(403, status)(asked, connection)
 
 
 async def test_a_watch_error_handler_can_be_given_to_every_maker_of_informers() -> None:
@@ -313,17 +323,17 @@ class Switchable(Collection):
     def __init__(self) -> None:
         super().__init__("empty")
         self.is_off = False
-        self.watches: list[Line] = []
+        self.watches: list[ServerConnection] = []
 
-    async def __call__(self, asked: Asked, line: Line) -> None:
+    async def __call__(self, asked: ReceivedRequest, connection: ServerConnection) -> None:
         if self.is_off:
-            await Forbidding()(asked, line)
+            await Forbidding()(asked, connection)
         else:
-            await super().__call__(asked, line)
+            await super().__call__(asked, connection)
 
-    async def _watch(self, line: Line) -> None:
-        self.watches.append(line)
-        await super()._watch(line)
+    async def _watch(self, connection: ServerConnection) -> None:
+        self.watches.append(connection)
+        await super()._watch(connection)
 
     def switch_off(self) -> None:
         self.is_off = True

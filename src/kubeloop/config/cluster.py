@@ -478,8 +478,8 @@ def _with_scheme(host: str, *, secure: bool) -> SplitResult:
 def _split(server: str) -> SplitResult | None:
     try:
         parts = urlsplit(server)
-        _ = parts.port  # it is looked at only when asked for
+        _ = parts.port  # raises ValueError for an invalid port
     except ValueError:
         return None
-    # Python lets white space stand in a host; no such host exists.
+    # Python accepts white space in a host; no such host exists.
     return None if any(map(str.isspace, parts.netloc)) else parts

@@ -52,7 +52,7 @@ LISTS = [
 
 
 @pytest.mark.parametrize("text", LISTS, ids=range(len(LISTS)))
-def test_a_list_reads_the_same_wherever_it_is_cut(text: bytes) -> None:
+def test_a_list_reads_the_same_however_it_is_chunked(text: bytes) -> None:
     oracle = split_list(text)
     expected = [json.loads(bytes(item)) for item in oracle.items or []]
 
@@ -89,7 +89,7 @@ def test_the_items_are_the_bytes_that_came() -> None:
     style=st.tuples(st.sampled_from([None, 1]), st.sampled_from([None, (",", ":")])),
     data=st.data(),
 )
-def test_any_list_cut_anywhere_gives_the_items_that_msgspec_finds(
+def test_any_list_chunked_anywhere_gives_the_items_that_msgspec_finds(
     items: list[dict[str, Any]],
     before: dict[str, Any],
     behind: dict[str, Any],
@@ -125,7 +125,7 @@ def test_any_list_cut_anywhere_gives_the_items_that_msgspec_finds(
         (b"", "not a list"),
     ],
 )
-def test_what_is_no_whole_list_is_an_error(text: bytes, message: str) -> None:
+def test_what_is_not_a_whole_list_is_an_error(text: bytes, message: str) -> None:
     with pytest.raises(DecodeError, match=message):
         split([text])[1].rest()
 

@@ -156,7 +156,7 @@ async def test_the_time_of_an_edit_begins_behind_its_block() -> None:
 
 
 @pytest.mark.parametrize("seconds", [0, -1, float("nan")])
-async def test_a_time_in_which_nothing_can_be_done_is_refused_before_anything_is_sent(
+async def test_a_time_in_which_nothing_can_be_done_is_rejected_before_anything_is_sent(
     seconds: float,
 ) -> None:
     recorder = Recorder()
@@ -305,7 +305,7 @@ async def test_a_server_that_turned_the_request_away_has_stored_nothing() -> Non
     assert (recorder.body["data"], function.calls) == ({"next": "7"}, 2)
 
 
-async def test_a_server_that_stays_busy_is_given_up_after_the_retries_of_the_client() -> None:
+async def test_a_server_that_stays_busy_ends_after_the_retries_of_the_client() -> None:
     recorder = Recorder(a_map(1), *[busy() for _ in range(9)], clock=Waits())
     recorder.max_retries = 2
 

@@ -41,9 +41,10 @@ def resuming(rest: RESTClient, version: str = "5", **options: Any) -> ResumingWa
 
 
 def versions(server: Script) -> list[str]:
-    """The versions that were asked from."""
+    """The versions of the watch requests."""
     return [
-        asked.target.partition("resourceVersion=")[2].partition("&")[0] for asked in server.asked
+        received.target.partition("resourceVersion=")[2].partition("&")[0]
+        for received in server.received
     ]
 
 
@@ -60,7 +61,7 @@ async def test_a_watch_cannot_be_resumed_without_a_version(version: str, server:
 
 async def test_it_goes_on_from_the_last_version_seen(server: Script, hurried: HurriedClock) -> None:
     """WTC-1, WTC-2, WTC-C1: no event lost, none twice."""
-    server.says(
+    server.respond(
         chunked(event("ADDED", "6")),
         chunked(event("MODIFIED", "7"), event("DELETED", "8"), end="cut"),
         chunked(event("ADDED", "9"), end="hang"),
@@ -77,17 +78,17 @@ async def test_bookmarks_move_the_version_and_stay_inside(
     server: Script, hurried: HurriedClock
 ) -> None:
     """WTC-2: ADDED/MODIFIED/DELETED are forwarded and move the RV."""
-    server.says(chunked(event("BOOKMARK", "60")), chunked(event("ADDED", "61"), end="hang"))
+    server.respond(chunked(event("BOOKMARK", "60")), chunked(event("ADDED", "61"), end="hang"))
     async with client_for(server, clock=hurried) as rest, resuming(rest) as watch:
         assert await take(watch, 1) == ["ADDED"]
 
     assert versions(server) == ["5", "60"]
-    assert "allowWatchBookmarks=true" in server.asked[0].target
+    assert "allowWatchBookmarks=true" in server.received[0].target
 
 
 async def test_tries_begin_at_least_a_second_apart(server: Script, hurried: HurriedClock) -> None:
     """WTC-1: also after a stream that brought something."""
-    server.says(chunked(event("ADDED", "6")))
+    server.respond(chunked(event("ADDED", "6")))
     async with client_for(server, clock=hurried) as rest, resuming(rest) as watch:
         await take(watch, 4)
 
@@ -99,7 +100,7 @@ async def test_a_server_that_hangs_up_at_once_is_not_stormed(
     server: Script, hurried: HurriedClock
 ) -> None:
     """Needs section C-1: growing delays, although nothing failed."""
-    server.says(*[chunked()] * 7, chunked(event("ADDED", "6"), end="hang"))
+    server.respond(*[chunked()] * 7, chunked(event("ADDED", "6"), end="hang"))
     async with client_for(server, clock=hurried) as rest, resuming(rest) as watch:
         await take(watch, 1)
 
@@ -108,7 +109,7 @@ async def test_a_server_that_hangs_up_at_once_is_not_stormed(
 
 
 async def test_an_event_makes_the_delays_short_again(server: Script, hurried: HurriedClock) -> None:
-    server.says(
+    server.respond(
         *[chunked()] * 3, chunked(event("ADDED", "6")), chunked(), chunked(event("ADDED", "7"))
     )
     async with client_for(server, clock=hurried) as rest, resuming(rest) as watch:
@@ -121,7 +122,7 @@ async def test_an_expired_version_ends_it_and_is_raised(
     server: Script, hurried: HurriedClock
 ) -> None:
     """WTC-3, WTC-C2, needs 7: in the stream."""
-    server.says(chunked(event("ADDED", "6") + status(410, "Expired")))
+    server.respond(chunked(event("ADDED", "6") + status(410, "Expired")))
     async with client_for(server, clock=hurried) as rest, resuming(rest) as watch:
         await take(watch, 1)
         with pytest.raises(Expired, match="list again"):
@@ -129,21 +130,21 @@ async def test_an_expired_version_ends_it_and_is_raised(
         with pytest.raises(StopAsyncIteration):
             await anext(watch)
 
-    assert len(server.asked) == 1
+    assert len(server.received) == 1
 
 
-async def test_a_version_that_is_refused_on_opening_is_never_asked_for_again(
+async def test_a_version_that_is_rejected_on_opening_is_never_asked_for_again(
     server: Script, hurried: HurriedClock
 ) -> None:
     """WTC-4, WTC-C3, needs 7: client-go would repeat it for ever; here it is raised."""
-    server.says(
+    server.respond(
         reply(410, {"kind": "Status", "status": "Failure", "reason": "Expired", "code": 410})
     )
     async with client_for(server, clock=hurried) as rest, resuming(rest) as watch:
         with pytest.raises(Expired):
             await anext(watch)
 
-    assert len(server.asked) == 1
+    assert len(server.received) == 1
 
 
 @pytest.mark.parametrize(
@@ -161,7 +162,7 @@ async def test_other_errors_are_retried_silently(
     failure_reply: Reply, server: Script, hurried: HurriedClock
 ) -> None:
     """WTC-3, WTC-4, WTC-C2: it tries again from where it was."""
-    server.says(failure_reply, chunked(event("ADDED", "6"), end="hang"))
+    server.respond(failure_reply, chunked(event("ADDED", "6"), end="hang"))
     async with client_for(server, clock=hurried, max_retries=0) as rest, resuming(rest) as watch:
         assert await take(watch, 1) == ["ADDED"]
 
@@ -174,7 +175,7 @@ async def test_the_server_s_delay_is_kept(server: Script, hurried: HurriedClock)
     message = status(500, "ServerTimeout").replace(
         b'"code"', b'"details":{"retryAfterSeconds":17},"code"'
     )
-    server.says(chunked(message), chunked(event("ADDED", "6"), end="hang"))
+    server.respond(chunked(message), chunked(event("ADDED", "6"), end="hang"))
     async with client_for(server, clock=hurried) as rest, resuming(rest) as watch:
         await take(watch, 1)
 
@@ -182,20 +183,20 @@ async def test_the_server_s_delay_is_kept(server: Script, hurried: HurriedClock)
 
 
 @pytest.mark.parametrize(("code", "kind"), [(401, Unauthorized), (403, Forbidden)])
-async def test_a_refusal_that_would_be_repeated_ends_it(
+async def test_a_rejection_that_would_be_repeated_ends_it(
     code: int, kind: type[Exception], server: Script, hurried: HurriedClock
 ) -> None:
     """WTC-4: open failure: EOF, probable EOF, timeouts, Gone/Expired and other errors."""
-    server.says(reply(code))
+    server.respond(reply(code))
     async with client_for(server, clock=hurried) as rest, resuming(rest) as watch:
         with pytest.raises(kind):
             await anext(watch)
 
-    assert len(server.asked) == 1
+    assert len(server.received) == 1
 
 
 async def test_a_closed_client_ends_it(server: Script, hurried: HurriedClock) -> None:
-    server.says(chunked(event("ADDED", "6")))
+    server.respond(chunked(event("ADDED", "6")))
     rest = client_for(server, clock=hurried)
     async with resuming(rest) as watch:
         await anext(watch)
@@ -219,21 +220,23 @@ async def test_an_event_it_cannot_resume_from_ends_it(
     bad: bytes, server: Script, hurried: HurriedClock
 ) -> None:
     """WTC-2: no version, an unknown type."""
-    server.says(chunked(bad, end="hang"))
+    server.respond(chunked(bad, end="hang"))
     async with client_for(server, clock=hurried) as rest, resuming(rest) as watch:
         with pytest.raises(InternalError):
             await anext(watch)
         with pytest.raises(StopAsyncIteration):
             await anext(watch)
 
-    assert len(server.asked) == 1
+    assert len(server.received) == 1
 
 
 async def test_cancelling_ends_the_stream_and_the_next_call_resumes(
     server: Script, hurried: HurriedClock
 ) -> None:
     """WTC-5, X-7: unread events hold nothing up."""
-    server.says(chunked(event("ADDED", "6"), end="hang"), chunked(event("ADDED", "7"), end="hang"))
+    server.respond(
+        chunked(event("ADDED", "6"), end="hang"), chunked(event("ADDED", "7"), end="hang")
+    )
     async with client_for(server, clock=hurried) as rest, resuming(rest) as watch:
         await take(watch, 1)
         waiting = asyncio.ensure_future(anext(watch))
@@ -249,7 +252,7 @@ async def test_cancelling_ends_the_stream_and_the_next_call_resumes(
 
 async def test_it_can_be_stopped_again_and_again(server: Script, clock: ManualClock) -> None:
     """WTC-5: the result channel is closed when it stops."""
-    server.says(hang)
+    server.respond(hang)
     async with client_for(server) as rest:
         watch = resuming(rest, clock=clock, backoff=STILL)
         watch.close()
@@ -257,4 +260,4 @@ async def test_it_can_be_stopped_again_and_again(server: Script, clock: ManualCl
 
         with pytest.raises(StopAsyncIteration):
             await anext(watch)
-    assert server.asked == []
+    assert server.received == []

@@ -17,8 +17,8 @@ LOG = resource_request("get", PODS, namespace="shop", name="web", subresource="l
 LIST = resource_request("list", PODS)
 
 
-async def test_lines_come_whole_wherever_they_were_cut(server: Script) -> None:
-    server.says(chunked(b"on", b"e\ntwo\n\nfo", b"ur", b"\nlast"))
+async def test_lines_come_whole_however_they_were_chunked(server: Script) -> None:
+    server.respond(chunked(b"on", b"e\ntwo\n\nfo", b"ur", b"\nlast"))
     async with client_for(server) as rest, rest.stream(LOG) as log:
         lines = [line async for line in log.lines()]
 
@@ -27,7 +27,7 @@ async def test_lines_come_whole_wherever_they_were_cut(server: Script) -> None:
 
 async def test_pieces_and_the_whole_can_be_had(server: Script) -> None:
     """REST-25: terminal calls: Do (decode), DoRaw (bytes), Stream (open body)."""
-    server.says(chunked(b"one", b"two"))
+    server.respond(chunked(b"one", b"two"))
     async with client_for(server) as rest:
         assert await rest.stream(LOG).read() == b"onetwo"
         assert b"".join([piece async for piece in rest.stream(LOG)]) == b"onetwo"
@@ -36,7 +36,7 @@ async def test_pieces_and_the_whole_can_be_had(server: Script) -> None:
 @pytest.mark.parametrize(("status", "fine"), [(200, True), (207, True), (299, True), (300, False)])
 async def test_a_stream_is_any_2xx(status: int, fine: bool, server: Script) -> None:
     """REST-52: Do/DoRaw: success is 200..206 (and 101 switching protocols)."""
-    server.says(reply(status, b"x"))
+    server.respond(reply(status, b"x"))
     async with client_for(server) as rest:
         if fine:
             assert await rest.stream(LOG).read() == b"x"
@@ -45,8 +45,10 @@ async def test_a_stream_is_any_2xx(status: int, fine: bool, server: Script) -> N
                 await rest.stream(LOG).read()
 
 
-async def test_a_stream_that_breaks_off_is_an_error_and_not_a_short_answer(server: Script) -> None:
-    server.says(chunked(b"one\n", end="cut"))
+async def test_a_stream_that_breaks_off_is_an_error_and_not_a_short_response(
+    server: Script,
+) -> None:
+    server.respond(chunked(b"one\n", end="cut"))
     async with client_for(server) as rest:
         lines = rest.stream(LOG).lines()
         assert await anext(lines) == b"one"
@@ -56,7 +58,7 @@ async def test_a_stream_that_breaks_off_is_an_error_and_not_a_short_answer(serve
 
 async def test_a_log_that_is_followed_may_be_silent(server: Script, clock: ManualClock) -> None:
     """Needs 4: separate, named timeouts; idle can be lifted by itself."""
-    server.says(chunked(b"one\n", end="hang"))
+    server.respond(chunked(b"one\n", end="hang"))
     request = LOG.replace(timeouts=Timeouts(idle=None))
     async with client_for(server, clock=clock) as rest, rest.stream(request) as log:
         await anext(log)
@@ -71,7 +73,7 @@ async def test_a_log_that_is_followed_may_be_silent(server: Script, clock: Manua
 
 
 async def test_silence_in_any_other_stream_is_an_error(server: Script, clock: ManualClock) -> None:
-    server.says(chunked(b"one\n", end="hang"))
+    server.respond(chunked(b"one\n", end="hang"))
     async with client_for(server, clock=clock) as rest, rest.stream(LOG) as log:
         await anext(log)
         waiting = asyncio.ensure_future(anext(log))
@@ -81,7 +83,7 @@ async def test_silence_in_any_other_stream_is_an_error(server: Script, clock: Ma
 
 
 async def test_what_cannot_be_streamed_is_the_server_s_error(server: Script) -> None:
-    server.says(reply(404, b"no such pod", content_type="text/plain"))
+    server.respond(reply(404, b"no such pod", content_type="text/plain"))
     async with client_for(server) as rest:
         with pytest.raises(NotFound, match="GET pods/web/log in shop"):
             await rest.stream(LOG).open()
@@ -93,7 +95,7 @@ async def test_the_items_of_a_list_come_one_by_one(server: Script) -> None:
     text = json.dumps(
         {"kind": "PodList", "metadata": {"resourceVersion": "7", "continue": "t"}, "items": items}
     ).encode()
-    server.says(chunked(*[text[at : at + 97] for at in range(0, len(text), 97)]))
+    server.respond(chunked(*[text[at : at + 97] for at in range(0, len(text), 97)]))
     async with client_for(server) as rest, rest.items(LIST) as pods:
         found = [json.loads(item) async for item in pods]
 
@@ -102,7 +104,7 @@ async def test_the_items_of_a_list_come_one_by_one(server: Script) -> None:
 
 
 async def test_items_can_be_had_in_batches(server: Script) -> None:
-    server.says(reply(body={"items": [{"a": 1}, {"a": 2}]}))
+    server.respond(reply(body={"items": [{"a": 1}, {"a": 2}]}))
     found: list[bytes] = []
     async with client_for(server) as rest, rest.items(LIST) as pods:
         while batch := await pods.batch():
@@ -112,8 +114,8 @@ async def test_items_can_be_had_in_batches(server: Script) -> None:
 
 
 @pytest.mark.parametrize("end", ["cut", "whole"])
-async def test_a_list_that_is_cut_off_is_never_a_short_list(end: str, server: Script) -> None:
-    server.says(chunked(b'{"items":[{"a":1},{"a":2},', end=end))
+async def test_a_list_that_is_truncated_is_never_a_short_list(end: str, server: Script) -> None:
+    server.respond(chunked(b'{"items":[{"a":1},{"a":2},', end=end))
     async with client_for(server) as rest, rest.items(LIST) as pods:
         with pytest.raises((StreamBroken, DecodeError), match="incomplete"):
             _ = [item async for item in pods]
@@ -122,14 +124,14 @@ async def test_a_list_that_is_cut_off_is_never_a_short_list(end: str, server: Sc
 
 
 async def test_an_html_page_instead_of_a_list_is_reported(server: Script) -> None:
-    server.says(reply(200, b"<html>", content_type="text/html"))
+    server.respond(reply(200, b"<html>", content_type="text/html"))
     async with client_for(server) as rest:
         with pytest.raises(DecodeError, match="GET pods: the response is not a list"):
             _ = [item async for item in rest.items(LIST)]
 
 
 async def test_a_stream_that_is_left_in_the_middle_closes_its_connection(server: Script) -> None:
-    server.says(chunked(b"one", end="hang"))
+    server.respond(chunked(b"one", end="hang"))
     async with client_for(server) as rest:
         async for _ in rest.stream(path_request("GET", "/x")):
             break
@@ -138,9 +140,11 @@ async def test_a_stream_that_is_left_in_the_middle_closes_its_connection(server:
 
 
 @pytest.mark.parametrize("body", [b"{}", b'{"kind":"Status","status":"Failure","code":404}'])
-async def test_what_is_no_list_does_not_stream_as_an_empty_one(body: bytes, server: Script) -> None:
+async def test_what_is_not_a_list_does_not_stream_as_an_empty_one(
+    body: bytes, server: Script
+) -> None:
     """REST-55: a cache would take it for "there are none"."""
-    server.says(reply(body=body))
+    server.respond(reply(body=body))
 
     async with client_for(server) as rest:
         with pytest.raises(DecodeError, match="GET pods: the response is not a list"):

@@ -78,7 +78,7 @@ async def test_warnings_of_the_server_reach_the_handler(server: Service) -> None
     "options",
     [{"request_timeout": 0}, {"request_timeout": -1.0}, {"rate_limit": 0}, {"rate_limit": -5}],
 )
-def test_a_number_without_a_meaning_is_refused_at_once(make: Any, options: dict[str, Any]) -> None:
+def test_a_number_without_a_meaning_is_rejected_at_once(make: Any, options: dict[str, Any]) -> None:
     with pytest.raises(InvalidValue, match="more than 0"):
         make(NOWHERE, **options)
 
@@ -104,7 +104,7 @@ class YamlCodec:
 
 
 @pytest.mark.parametrize("make", [Client, runtime.Client])
-def test_a_rest_client_for_another_format_than_json_is_refused(make: Any) -> None:
+def test_a_rest_client_for_another_format_than_json_is_rejected(make: Any) -> None:
     """Lists, watches and informers read JSON: a codec would only make the server send more."""
     with pytest.raises(InvalidValue, match="codec for application/yaml, but clients"):
         make(rest=RESTClient(NOWHERE, codec=YamlCodec()))
