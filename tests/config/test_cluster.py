@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from typing import Any, cast
 
 import msgspec
 import pytest
@@ -193,7 +194,7 @@ def test_text_that_nothing_can_carry_is_rejected_at_once(name: str, odd: str, me
     config = ClusterConfig(server="https://h", anonymous=True)
 
     with pytest.raises(InvalidConfig, match=f"{name}: .*{message}"):
-        config.replace(**{name: f"http://a{odd}b"})
+        config.replace(**cast("Any", {name: f"http://a{odd}b"}))
 
 
 def test_custom_credentials_fit_the_protocol() -> None:
