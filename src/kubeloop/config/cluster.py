@@ -414,7 +414,9 @@ def _token_now(path: str) -> str:
         reason = getattr(error, "strerror", None) or "not text"
         raise CredentialError(f"reading tokenFile {path}: {reason} (check the path)") from error
     if not text.strip():
-        raise CredentialError(f"reading tokenFile {path}: the file is empty")
+        raise CredentialError(
+            f"reading tokenFile {path}: the file is empty (write the token into it)"
+        )
     return text
 
 
