@@ -7,10 +7,10 @@ from contextlib import aclosing
 from urllib.parse import parse_qs, urlsplit
 
 from kubeloop.cli.following import Changed, follow
-from kubeloop.clients import Client
+from kubeloop.clients import APIClient
 from kubeloop.wire.core.v1 import Pod
 from tests.rest.conftest import (
-    HurriedClock,
+    InstantClock,
     ReceivedRequest,
     ServerConnection,
     chunked,
@@ -25,7 +25,7 @@ ROW = {"cells": ["a"], "object": {"metadata": {"name": "a", "resourceVersion": "
 
 async def test_a_server_that_ends_each_watch_after_one_event_is_not_stormed() -> None:
     """At most five watches within two seconds, although each of them brings something."""
-    clock = HurriedClock()
+    clock = InstantClock()
     moments: list[float] = []
 
     async def answer(asked: ReceivedRequest, connection: ServerConnection) -> None:
@@ -39,7 +39,7 @@ async def test_a_server_that_ends_each_watch_after_one_event_is_not_stormed() ->
     async with serving() as server:
         server.respond(answer)
         async with client_for(server, clock=clock) as rest:
-            pods = Client(rest=rest).resource(Pod, namespace="shop")
+            pods = APIClient(rest=rest).resource(Pod, namespace="shop")
             async with aclosing(follow(rest, pods)) as changes:  # type: ignore[arg-type] # as tables
                 seen = 0
                 async for change in changes:

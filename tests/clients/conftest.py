@@ -9,7 +9,7 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from kubeloop.clients import Client
+from kubeloop.clients import APIClient
 from kubeloop.config import ClusterConfig
 from kubeloop.kit import Clock, SystemClock
 from kubeloop.rest import MAX_RETRIES, JsonCodec, Request, Response, RESTClient
@@ -18,7 +18,7 @@ from kubeloop.wire.core.v1 import Container, Pod, PodSpec
 from kubeloop.wire.meta.v1 import ObjectMeta
 
 
-class HastyClock:
+class FastClock:
     """The system clock with short sleeps."""
 
     def __init__(self) -> None:
@@ -62,8 +62,8 @@ class Recorder:
         return msgspec.json.decode(self.last.body or b"null")
 
     @property
-    def client(self) -> Client:
-        return Client(rest=cast("RESTClient", self))
+    def client(self) -> APIClient:
+        return APIClient(rest=cast("RESTClient", self))
 
 
 @pytest.fixture
@@ -78,16 +78,16 @@ async def server() -> AsyncIterator[Service]:
 
 
 @pytest.fixture
-async def client(server: Service) -> AsyncIterator[Client]:
-    async with Client(ClusterConfig(server=server.url, namespace="default")) as connected:
+async def client(server: Service) -> AsyncIterator[APIClient]:
+    async with APIClient(ClusterConfig(server=server.url, namespace="default")) as connected:
         yield connected
 
 
 @pytest.fixture
-async def hasty(server: Service) -> AsyncIterator[Client]:
+async def hasty(server: Service) -> AsyncIterator[APIClient]:
     """A client that does not wait a second before it tries again."""
     config = ClusterConfig(server=server.url, namespace="default")
-    async with Client(config, clock=HastyClock()) as connected:
+    async with APIClient(config, clock=FastClock()) as connected:
         yield connected
 
 

@@ -8,14 +8,13 @@ from typing import Any
 
 import pytest
 
-from kubeloop.kit import ManualClock, SystemClock
-from kubeloop.machinery import (
+from kubeloop.errors import (
     ApiError,
     Conflict,
     ConnectError,
     DecodeError,
     InFlightTimeout,
-    InvalidValue,
+    InvalidArgument,
     KubeError,
     NotFound,
     ServerTimeout,
@@ -25,6 +24,7 @@ from kubeloop.machinery import (
     api_error,
     failure,
 )
+from kubeloop.kit import ManualClock, SystemClock
 from kubeloop.wire.core.v1 import ConfigMap
 
 from .conftest import Recorder
@@ -161,9 +161,9 @@ async def test_a_time_in_which_nothing_can_be_done_is_rejected_before_anything_i
 ) -> None:
     recorder = Recorder()
 
-    with pytest.raises(InvalidValue, match=r"edit configmaps/a in home: the timeout is"):
+    with pytest.raises(InvalidArgument, match=r"edit configmaps/a in home: the timeout is"):
         await edit(recorder, timeout=seconds)
-    with pytest.raises(InvalidValue, match=r"modify configmaps/a in home: the timeout is"):
+    with pytest.raises(InvalidArgument, match=r"modify configmaps/a in home: the timeout is"):
         await modify(recorder, Increment(), timeout=seconds)
 
     assert recorder.requests == []

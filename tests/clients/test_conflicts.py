@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kubeloop.clients import is_conflict, retry_on_conflict
+from kubeloop.errors import Conflict, NotFound, api_error, failure
 from kubeloop.kit import DEFAULT_BACKOFF, DEFAULT_RETRY, SystemClock
-from kubeloop.machinery import Conflict, NotFound, api_error, failure
 
 
 class Change:

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from tests.support.mutations import CRD, POD, mutated
 
 from kubeloop import Client
+from kubeloop.errors import InvalidArgument, KubeError
 from kubeloop.kit import run
-from kubeloop.machinery import InvalidValue, KubeError
 from kubeloop.testing import APIServer
-from tests.mutations import CRD, POD, mutated
 
 WEBSITE: dict[str, Any] = {
     "apiVersion": "example.com/v1",
@@ -45,7 +45,7 @@ async def test_a_custom_resource_without_a_usable_name_is_rejected_and_nothing_i
         sent = len(server.faults.requests)
         broken = {**WEBSITE, **change}
 
-        with pytest.raises(InvalidValue, match=fault):
+        with pytest.raises(InvalidArgument, match=fault):
             await (client.apply(broken) if verb == "apply" else getattr(collection, verb)(broken))
 
         assert len(server.faults.requests) == sent

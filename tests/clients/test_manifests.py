@@ -7,22 +7,21 @@ from typing import Any
 
 import pytest
 
-from kubeloop.clients import ApplyErrors, Client, apply_order, manifest_entries
+from kubeloop.clients import APIClient, ApplyErrors, apply_order, manifest_entries
 from kubeloop.clients.manifests import served_versions
-from kubeloop.machinery import (
+from kubeloop.errors import (
     AlreadyOwned,
     BadRequest,
     ConnectError,
     DecodeError,
     Forbidden,
-    GroupVersion,
     Invalid,
-    InvalidValue,
+    InvalidArgument,
     StreamBroken,
     api_error,
     failure,
-    set_controller,
 )
+from kubeloop.meta import GroupVersion, set_controller
 from kubeloop.testing.server.service import Service
 from kubeloop.wire import dump_yaml
 from kubeloop.wire.core.v1 import ConfigMap, Namespace
@@ -52,7 +51,7 @@ def test_a_crd_says_where_it_will_be_served() -> None:
 
 
 async def test_a_manifest_in_the_wrong_order_is_applied_in_the_right_one(
-    server: Service, client: Client
+    server: Service, client: APIClient
 ) -> None:
     applied = await client.apply(dump_yaml(WEBSITE, MAP, CRD, NAMESPACE), field_manager="me")
 
@@ -64,7 +63,7 @@ async def test_a_manifest_in_the_wrong_order_is_applied_in_the_right_one(
     assert found["metadata"]["managedFields"][0]["manager"] == "me"
 
 
-async def test_applying_again_changes_nothing(client: Client) -> None:
+async def test_applying_again_changes_nothing(client: APIClient) -> None:
     await client.apply(NAMESPACE)
 
     first = await client.apply([MAP])
@@ -73,7 +72,7 @@ async def test_applying_again_changes_nothing(client: Client) -> None:
     assert [_version(each) for each in first] == [_version(each) for each in second]
 
 
-async def test_a_path_and_a_folder_are_read(client: Client, tmp_path: Path) -> None:
+async def test_a_path_and_a_folder_are_read(client: APIClient, tmp_path: Path) -> None:
     (tmp_path / "b.yaml").write_text(dump_yaml(MAP))
     (tmp_path / "a.yml").write_text(dump_yaml(NAMESPACE))
     (tmp_path / "notes.txt").write_text("not a manifest")
@@ -81,13 +80,13 @@ async def test_a_path_and_a_folder_are_read(client: Client, tmp_path: Path) -> N
     assert len(await client.apply(tmp_path)) == 2
     assert len(await client.apply(str(tmp_path / "b.yaml"))) == 1
     for unreadable in (tmp_path / "gone.yaml", "a\0b.yaml"):
-        with pytest.raises(InvalidValue, match="cannot read it"):
+        with pytest.raises(InvalidArgument, match="cannot read it"):
             await client.apply(unreadable)
     with pytest.raises(DecodeError):
         await client.apply("kind: Pod\n")
 
 
-async def test_one_object_comes_back_as_what_it_was(client: Client) -> None:
+async def test_one_object_comes_back_as_what_it_was(client: APIClient) -> None:
     one = await client.apply(ConfigMap(metadata=ObjectMeta(name="m"), data={"a": "b"}))
     plain = await client.apply({**MAP, "metadata": {"name": "n"}})
 
@@ -95,7 +94,7 @@ async def test_one_object_comes_back_as_what_it_was(client: Client) -> None:
     assert plain["metadata"]["namespace"] == "default"
 
 
-async def test_a_namespace_is_for_objects_that_say_none(client: Client) -> None:
+async def test_a_namespace_is_for_objects_that_say_none(client: APIClient) -> None:
     await client.apply(Namespace(metadata=ObjectMeta(name="shop")))
 
     given, own = await client.apply(
@@ -111,7 +110,7 @@ async def test_a_namespace_is_for_objects_that_say_none(client: Client) -> None:
     assert (given.metadata.namespace, own["metadata"]["namespace"]) == ("shop", "default")
 
 
-async def test_an_owner_becomes_the_controller_of_a_copy(client: Client) -> None:
+async def test_an_owner_becomes_the_controller_of_a_copy(client: APIClient) -> None:
     owner = await client.apply(ConfigMap(metadata=ObjectMeta(name="owner")))
     desired = ConfigMap(metadata=ObjectMeta(name="owned"))
 
@@ -122,7 +121,7 @@ async def test_an_owner_becomes_the_controller_of_a_copy(client: Client) -> None
     assert desired.metadata.owner_references == []
 
 
-async def test_a_dry_run_waits_for_no_crd(client: Client) -> None:
+async def test_a_dry_run_waits_for_no_crd(client: APIClient) -> None:
     await client.apply(CRD, dry_run=True)
 
     assert not [
@@ -135,9 +134,9 @@ async def test_a_dry_run_waits_for_no_crd(client: Client) -> None:
 
 @pytest.mark.parametrize("thing", [{}, {"kind": "Pod"}, {"apiVersion": "v1"}])
 async def test_an_object_that_does_not_say_what_it_is_is_rejected(
-    client: Client, thing: dict[str, Any]
+    client: APIClient, thing: dict[str, Any]
 ) -> None:
-    with pytest.raises(InvalidValue):
+    with pytest.raises(InvalidArgument):
         await client.apply(thing)
 
 
@@ -158,7 +157,7 @@ def test_bytes_are_yaml_as_text_is() -> None:
 
 @pytest.mark.parametrize("given", [None, 7, [None], ["v1"], [MAP, 7]])
 def test_what_is_not_an_object_is_rejected_before_anything_is_sent(given: Any) -> None:
-    with pytest.raises(InvalidValue, match=r"apply a (NoneType|int|str): expected an object"):
+    with pytest.raises(InvalidArgument, match=r"apply a (NoneType|int|str): expected an object"):
         manifest_entries(given)
 
 
@@ -167,7 +166,7 @@ def test_what_is_not_an_object_is_rejected_before_anything_is_sent(given: Any) -
 
 def fault_in(given: Any) -> str:
     (entry,) = manifest_entries(given)
-    assert isinstance(entry.content, InvalidValue)
+    assert isinstance(entry.content, InvalidArgument)
     return str(entry.content)
 
 
@@ -202,11 +201,11 @@ def test_a_text_of_one_line_that_is_no_path_is_an_error_that_does_not_show_it(te
 
 
 async def test_a_long_text_of_one_line_is_a_kubeloop_error_and_nothing_is_sent(
-    server: Service, client: Client
+    server: Service, client: APIClient
 ) -> None:
     server.faults.clear_record()
 
-    with pytest.raises(InvalidValue, match="a text of one line"):
+    with pytest.raises(InvalidArgument, match="a text of one line"):
         await client.apply("apiVersion: v1 kind: ConfigMap " * 500)
 
     assert not server.faults.requests
@@ -271,7 +270,9 @@ BAD: list[Any] = [
 ]
 
 
-async def test_objects_that_do_not_say_what_they_are_are_named_one_by_one(client: Client) -> None:
+async def test_objects_that_do_not_say_what_they_are_are_named_one_by_one(
+    client: APIClient,
+) -> None:
     with pytest.raises(ApplyErrors) as caught:
         await client.apply([*BAD, {**MAP, "metadata": {"name": "good"}}])
 
@@ -289,11 +290,11 @@ async def test_objects_that_do_not_say_what_they_are_are_named_one_by_one(client
     + [{"ownerReferences": value} for value in (5, "ab", [None], [["a"]], {"a": 1})],
 )
 async def test_metadata_of_the_wrong_type_is_a_kubeloop_error(
-    client: Client, metadata: dict[str, Any]
+    client: APIClient, metadata: dict[str, Any]
 ) -> None:
     owner = await client.apply(ConfigMap(metadata=ObjectMeta(name="owner")))
 
-    with pytest.raises((InvalidValue, BadRequest)):
+    with pytest.raises((InvalidArgument, BadRequest)):
         await client.apply({**MAP, "metadata": {"name": "a", **metadata}}, owner=owner)
 
 
@@ -306,7 +307,7 @@ UNKNOWN = "{apiVersion: example.com/v1, kind: Nothing, metadata: {name: c}}"
 REFUSED = "{apiVersion: v1, kind: ConfigMap, metadata: {name: Not A Name}}"
 
 
-async def test_every_fault_is_reported_and_what_is_good_is_applied(client: Client) -> None:
+async def test_every_fault_is_reported_and_what_is_good_is_applied(client: APIClient) -> None:
     good = [dump_yaml({**MAP, "metadata": {"name": name}}) for name in ("a", "z")]
     text = "---\n".join(
         f"{each}\n" for each in (good[0], NO_OBJECT, WRONG_TYPE, UNKNOWN, REFUSED, good[1])
@@ -326,14 +327,14 @@ async def test_every_fault_is_reported_and_what_is_good_is_applied(client: Clien
     assert {each.metadata.name for each in await client.resource(ConfigMap).list()} >= {"a", "z"}
 
 
-async def test_a_single_fault_of_a_single_object_is_raised_itself(client: Client) -> None:
+async def test_a_single_fault_of_a_single_object_is_raised_itself(client: APIClient) -> None:
     with pytest.raises(Invalid):
         await client.apply(REFUSED)
     with pytest.raises(DecodeError, match="YAML document 1: expected an object"):
         await client.apply(NO_OBJECT + "\n")
 
 
-async def test_json_documents_that_follow_each_other_are_applied(client: Client) -> None:
+async def test_json_documents_that_follow_each_other_are_applied(client: APIClient) -> None:
     text = "".join(
         f'{{"apiVersion":"v1","kind":"ConfigMap","metadata":{{"name":"{name}"}}}}' for name in "ab"
     )
@@ -365,7 +366,7 @@ async def test_a_namespace_that_is_forbidden_does_not_keep_the_rest_back() -> No
     assert [_name(each) for each in caught.value.applied] == ["m"]
 
 
-async def test_an_object_with_another_owner_is_one_fault_among_others(client: Client) -> None:
+async def test_an_object_with_another_owner_is_one_fault_among_others(client: APIClient) -> None:
     owner = await client.apply(ConfigMap(metadata=ObjectMeta(name="owner")))
     other = await client.apply(ConfigMap(metadata=ObjectMeta(name="other")))
     owned = ConfigMap(metadata=ObjectMeta(name="owned", namespace="default"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kubeloop.clients import PartialObjectMetadata
-from kubeloop.machinery import DecodeError
+from kubeloop.errors import DecodeError
 from kubeloop.wire.core.v1 import Pod
 
 from .conftest import Recorder

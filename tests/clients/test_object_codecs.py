@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kubeloop.machinery import DecodeError, InvalidValue
+from kubeloop.errors import DecodeError, InvalidArgument
 from kubeloop.wire import Resource
 from kubeloop.wire.core.v1 import Pod
 
@@ -74,11 +74,11 @@ async def test_a_field_that_a_class_does_not_know_survives_an_update() -> None:
 
 
 async def test_an_object_of_another_form_is_rejected(recorder: Recorder) -> None:
-    with pytest.raises(InvalidValue, match="Pod"):
+    with pytest.raises(InvalidArgument, match="Pod"):
         await recorder.client.apps_v1.deployments().create(a_pod())  # type: ignore[arg-type] # the point
-    with pytest.raises(InvalidValue, match="dict"):
+    with pytest.raises(InvalidArgument, match="dict"):
         await recorder.client.resource("v1", "Pod").create(a_pod())  # type: ignore[arg-type] # the point
-    with pytest.raises(InvalidValue):
+    with pytest.raises(InvalidArgument):
         await recorder.client.resource("v1", "Pod").create({"a": object()})
 
     assert recorder.requests == []

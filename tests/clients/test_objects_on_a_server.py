@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kubeloop.clients import ALL, Client
-from kubeloop.machinery import (
+from kubeloop.clients import ALL_NAMESPACES, APIClient
+from kubeloop.errors import (
     AlreadyExists,
     BadRequest,
     Conflict,
@@ -59,7 +59,7 @@ def a_deployment(name: str = "web") -> Deployment:
     )
 
 
-async def test_create_read_change_and_delete_an_object(client: Client) -> None:
+async def test_create_read_change_and_delete_an_object(client: APIClient) -> None:
     """TYP-1, TYP-2: create, get, list, update, patch, delete."""
     pods = client.resource(Pod)
 
@@ -88,7 +88,7 @@ async def test_create_read_change_and_delete_an_object(client: Client) -> None:
     assert not await pods.exists("web")
 
 
-async def test_a_dry_run_changes_nothing(client: Client) -> None:
+async def test_a_dry_run_changes_nothing(client: APIClient) -> None:
     """TYP-11: Create/update/patch options: dryRun, fieldManager, fieldValidation."""
     pods = client.resource(Pod)
 
@@ -98,7 +98,7 @@ async def test_a_dry_run_changes_nothing(client: Client) -> None:
     assert await pods.get_or_none("web") is None
 
 
-async def test_strict_validation_rejects_unknown_fields(client: Client) -> None:
+async def test_strict_validation_rejects_unknown_fields(client: APIClient) -> None:
     """TYP-11: Create/update/patch options: dryRun, fieldManager, fieldValidation."""
     pods = client.resource("v1", "Pod")
     body = a_pod().to_dict()
@@ -109,7 +109,7 @@ async def test_strict_validation_rejects_unknown_fields(client: Client) -> None:
     await pods.create(body, field_validation="Ignore")
 
 
-async def test_a_missing_object_is_none_and_a_missing_kind_is_an_error(client: Client) -> None:
+async def test_a_missing_object_is_none_and_a_missing_kind_is_an_error(client: APIClient) -> None:
     assert await client.resource(Pod).get_or_none("gone") is None
     assert not await client.resource(Pod).exists("gone")
     await client.resource(Pod).delete("gone", missing_ok=True)
@@ -121,7 +121,7 @@ async def test_a_missing_object_is_none_and_a_missing_kind_is_an_error(client: C
             await call
 
 
-async def test_delete_keeps_its_preconditions(client: Client) -> None:
+async def test_delete_keeps_its_preconditions(client: APIClient) -> None:
     """TYP-10: delete options: gracePeriodSeconds, preconditions {uid, resourceVersion}."""
     pods = client.resource(Pod)
     made = await pods.create(a_pod())
@@ -134,7 +134,7 @@ async def test_delete_keeps_its_preconditions(client: Client) -> None:
     assert (await pods.get("web")).metadata.uid == made.metadata.uid
 
 
-async def test_a_collection_is_deleted_by_selector(client: Client) -> None:
+async def test_a_collection_is_deleted_by_selector(client: APIClient) -> None:
     """TYP-C6: DeleteCollection sends selectors in the query and delete options in the body."""
     maps = client.resource(ConfigMap)
     for name, tier in (("a", "x"), ("b", "x"), ("c", "y")):
@@ -146,7 +146,7 @@ async def test_a_collection_is_deleted_by_selector(client: Client) -> None:
     assert left == ["c"]
 
 
-async def test_the_status_is_written_apart(client: Client) -> None:
+async def test_the_status_is_written_apart(client: APIClient) -> None:
     """TYP-1, TYP-2: neither writes what is the other's."""
     pods = client.resource(Pod)
     pod = await pods.create(a_pod())
@@ -161,7 +161,7 @@ async def test_the_status_is_written_apart(client: Client) -> None:
     assert patched.status.phase == "Failed"
 
 
-async def test_an_apply_owns_its_fields(client: Client) -> None:
+async def test_an_apply_owns_its_fields(client: APIClient) -> None:
     """TYP-5, TYP-8: a conflict names the fields; force takes them."""
     maps = client.resource(ConfigMap)
     await maps.apply(
@@ -181,7 +181,7 @@ async def test_an_apply_owns_its_fields(client: Client) -> None:
 
 
 async def test_an_edit_sends_the_difference_and_comes_back_fresh(
-    server: Service, client: Client
+    server: Service, client: APIClient
 ) -> None:
     pods = client.resource(Pod)
     await pods.create(a_pod(app="web"))
@@ -200,7 +200,7 @@ async def test_an_edit_sends_the_difference_and_comes_back_fresh(
 
 
 async def test_an_edit_without_a_change_or_with_an_error_sends_nothing(
-    server: Service, client: Client
+    server: Service, client: APIClient
 ) -> None:
     pods = client.resource(Pod)
     await pods.create(a_pod())
@@ -216,7 +216,7 @@ async def test_an_edit_without_a_change_or_with_an_error_sends_nothing(
     assert [seen.method for seen in server.faults.requests] == ["GET", "GET"]
 
 
-async def test_an_edit_that_meets_another_is_made_in_the_newer_object(client: Client) -> None:
+async def test_an_edit_that_meets_another_is_made_in_the_newer_object(client: APIClient) -> None:
     pods = client.resource(Pod)
     await pods.create(a_pod(app="web"))
 
@@ -228,7 +228,7 @@ async def test_an_edit_that_meets_another_is_made_in_the_newer_object(client: Cl
     assert (await pods.get("web")).metadata.labels == {"app": "web", "mine": "x", "theirs": "y"}
 
 
-async def test_an_edit_of_the_same_field_in_two_ways_is_a_conflict(client: Client) -> None:
+async def test_an_edit_of_the_same_field_in_two_ways_is_a_conflict(client: APIClient) -> None:
     pods = client.resource(Pod)
     await pods.create(a_pod(app="web"))
 
@@ -241,7 +241,7 @@ async def test_an_edit_of_the_same_field_in_two_ways_is_a_conflict(client: Clien
     assert (await pods.get("web")).metadata.labels == {"app": "theirs"}
 
 
-async def test_an_edit_never_changes_another_object_of_the_same_name(client: Client) -> None:
+async def test_an_edit_never_changes_another_object_of_the_same_name(client: APIClient) -> None:
     maps = client.resource(ConfigMap)
     await maps.create(ConfigMap(metadata=ObjectMeta(name="a"), data={"k": "1"}))
 
@@ -254,7 +254,7 @@ async def test_an_edit_never_changes_another_object_of_the_same_name(client: Cli
     assert (await maps.get("a")).data == {"k": "1"}
 
 
-async def test_modify_calls_the_function_again_on_a_conflict(client: Client) -> None:
+async def test_modify_calls_the_function_again_on_a_conflict(client: APIClient) -> None:
     """UTL-8: with the object as it is by then."""
     maps = client.resource(ConfigMap)
     await maps.create(ConfigMap(metadata=ObjectMeta(name="a"), data={"n": "0"}))
@@ -273,7 +273,7 @@ async def test_modify_calls_the_function_again_on_a_conflict(client: Client) -> 
 
 
 async def test_create_or_update_changes_only_the_given_fields(
-    server: Service, client: Client
+    server: Service, client: APIClient
 ) -> None:
     maps = client.resource(ConfigMap)
     desired = ConfigMap(metadata=ObjectMeta(name="a"), data={"mine": "1"})
@@ -291,7 +291,7 @@ async def test_create_or_update_changes_only_the_given_fields(
     assert [seen.method for seen in server.faults.requests] == ["GET"]
 
 
-async def test_create_or_update_merges_lists_of_built_in_kinds_by_name(client: Client) -> None:
+async def test_create_or_update_merges_lists_of_built_in_kinds_by_name(client: APIClient) -> None:
     deployments = client.resource(Deployment)
     await deployments.create(a_deployment())
     desired = a_deployment()
@@ -306,7 +306,7 @@ async def test_create_or_update_merges_lists_of_built_in_kinds_by_name(client: C
     assert (container.image, container.env[0].value) == ("app:1", "1")
 
 
-async def test_a_scale_is_read_and_set(client: Client) -> None:
+async def test_a_scale_is_read_and_set(client: APIClient) -> None:
     """TYP-16: service ProxyGet as above. Node PatchStatus: strategic merge patch on `/status`."""
     deployments = client.apps_v1.deployments()
     await deployments.create(a_deployment())
@@ -321,7 +321,7 @@ async def test_a_scale_is_read_and_set(client: Client) -> None:
         await deployments.scale.set("web", 7, expected_version="1")
 
 
-async def test_a_pod_is_bound_and_evicted(client: Client) -> None:
+async def test_a_pod_is_bound_and_evicted(client: APIClient) -> None:
     """TYP-14, TYP-C8: pod expansion: GetLogs(name, opts) builds a request on `/log`."""
     pods = client.resource(Pod)
     await client.resource(Node).create(Node(metadata=ObjectMeta(name="n1")))
@@ -334,7 +334,7 @@ async def test_a_pod_is_bound_and_evicted(client: Client) -> None:
     assert not await pods.exists("web")
 
 
-async def test_a_log_comes_line_by_line(server: Service, client: Client) -> None:
+async def test_a_log_comes_line_by_line(server: Service, client: APIClient) -> None:
     """TYP-14, TYP-C5: pod expansion: GetLogs(name, opts) builds a request on `/log`."""
     pods = client.resource(Pod)
     await pods.create(a_pod())
@@ -346,7 +346,7 @@ async def test_a_log_comes_line_by_line(server: Service, client: Client) -> None
         await anext(pods.logs("gone"))
 
 
-async def test_a_token_is_given(client: Client) -> None:
+async def test_a_token_is_given(client: APIClient) -> None:
     """TYP-16: service ProxyGet as above. Node PatchStatus: strategic merge patch on `/status`."""
     accounts = client.resource(ServiceAccount)
     await accounts.create(ServiceAccount(metadata=ObjectMeta(name="builder")))
@@ -357,7 +357,7 @@ async def test_a_token_is_given(client: Client) -> None:
     assert "token=<hidden>" in repr(answer.status)
 
 
-async def test_a_table_has_the_columns_of_its_kind(client: Client) -> None:
+async def test_a_table_has_the_columns_of_its_kind(client: APIClient) -> None:
     """API-46: Table: Accept `application/json;as=Table;v=v1;g=meta.k8s.io`."""
     pods = client.resource(Pod)
     await pods.create(a_pod())
@@ -370,7 +370,7 @@ async def test_a_table_has_the_columns_of_its_kind(client: Client) -> None:
     assert (len(one.rows), one.rows[0].object) == (1, None)
 
 
-async def test_metadata_of_any_kind(client: Client) -> None:
+async def test_metadata_of_any_kind(client: APIClient) -> None:
     """DYN-11, API-47: accept for get/watch/patch."""
     await client.resource(Pod).create(a_pod(app="web"))
     pods = client.metadata("v1", "Pod")
@@ -383,7 +383,7 @@ async def test_metadata_of_any_kind(client: Client) -> None:
     await pods.delete("web", grace_period=0)
 
 
-async def test_everything_is_walked_over_in_pages(server: Service, client: Client) -> None:
+async def test_everything_is_walked_over_in_pages(server: Service, client: APIClient) -> None:
     """WTC-10, WTC-12: List: first page uses the given RV/RVMatch."""
     maps = client.resource(ConfigMap)
     for number in range(7):
@@ -398,7 +398,7 @@ async def test_everything_is_walked_over_in_pages(server: Service, client: Clien
 
 
 async def test_an_iteration_continues_after_an_expired_token(
-    server: Service, client: Client
+    server: Service, client: APIClient
 ) -> None:
     """WTC-11, API-42: nothing twice, nothing left out."""
     maps = client.resource(ConfigMap)
@@ -420,7 +420,7 @@ async def test_an_iteration_continues_after_an_expired_token(
     assert walked == [f"m{n}" for n in range(6)]
 
 
-async def test_one_client_for_all_namespaces(client: Client) -> None:
+async def test_one_client_for_all_namespaces(client: APIClient) -> None:
     """TYP-3: a namespaced client created with an empty namespace omits the namespace segment."""
     from kubeloop.wire.core.v1 import Namespace
 
@@ -429,14 +429,14 @@ async def test_one_client_for_all_namespaces(client: Client) -> None:
         ConfigMap(metadata=ObjectMeta(name="mine"))
     )
 
-    everywhere = client.resource(ConfigMap, namespace=ALL)
+    everywhere = client.resource(ConfigMap, namespace=ALL_NAMESPACES)
 
     assert "mine" in [each.metadata.name for each in await everywhere.list()]
     with pytest.raises(ValueError, match="namespace"):
         await everywhere.get("mine")
 
 
-async def test_a_kind_known_only_by_name_is_looked_up(server: Service, client: Client) -> None:
+async def test_a_kind_known_only_by_name_is_looked_up(server: Service, client: APIClient) -> None:
     """DYN-2, DYN-5, MAP-9: and a kind that comes later is found."""
     websites = client.resource("example.com/v1", "Website")
     await client.mapper.find("pods")
@@ -465,13 +465,13 @@ async def test_a_kind_known_only_by_name_is_looked_up(server: Service, client: C
     assert (await websites.scale.get("a")).status.replicas == 1
 
 
-async def test_what_the_server_rejects_is_raised(client: Client) -> None:
+async def test_what_the_server_rejects_is_raised(client: APIClient) -> None:
     """TYP-4: there is no empty object beside an error."""
     with pytest.raises(NotFound, match="pods/gone in default: 404 NotFound"):
         await client.resource(Pod).get("gone")
 
 
-async def test_a_list_is_a_list(server: Service, client: Client) -> None:
+async def test_a_list_is_a_list(server: Service, client: APIClient) -> None:
     """TYP-9: only caches ask for a list as a watch."""
     await client.resource(Pod).list()
     _ = [each async for each in client.resource("v1", "Pod").each()]
@@ -479,7 +479,9 @@ async def test_a_list_is_a_list(server: Service, client: Client) -> None:
     assert not [seen for seen in server.faults.requests if "watch" in seen.query]
 
 
-async def test_an_eviction_that_is_put_off_is_tried_again(server: Service, hasty: Client) -> None:
+async def test_an_eviction_that_is_put_off_is_tried_again(
+    server: Service, hasty: APIClient
+) -> None:
     """TYP-18: as every response with `Retry-After`, unless `max_retries` is 0."""
     pods = hasty.resource(Pod)
     await pods.create(a_pod())
@@ -494,7 +496,7 @@ async def test_an_eviction_that_is_put_off_is_tried_again(server: Service, hasty
         await pods.evict("web", max_retries=0)
 
 
-async def test_built_in_kinds_are_never_looked_up(server: Service, client: Client) -> None:
+async def test_built_in_kinds_are_never_looked_up(server: Service, client: APIClient) -> None:
     await client.resource(Pod).list()
     await client.resource("apps/v1", "Deployment").list()
     await client.core_v1.nodes().list()

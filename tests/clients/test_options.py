@@ -8,7 +8,8 @@ import pytest
 
 from kubeloop.clients import ListOptions, WatchOptions
 from kubeloop.clients.options import delete_options, write_params
-from kubeloop.machinery import NOTHING, InvalidValue, Label
+from kubeloop.errors import InvalidArgument
+from kubeloop.selectors import NOTHING, Label
 
 
 @pytest.mark.parametrize(
@@ -23,7 +24,7 @@ from kubeloop.machinery import NOTHING, InvalidValue, Label
 )
 def test_list_options_that_contradict_each_other_are_rejected(options: dict[str, Any]) -> None:
     """TYP-13: the server accepts these list options only in these combinations."""
-    with pytest.raises(InvalidValue):
+    with pytest.raises(InvalidArgument):
         ListOptions(**options)
 
 
@@ -41,15 +42,15 @@ def test_selectors_are_what_people_write_and_are_sent_in_the_apis_form() -> None
 
 @pytest.mark.parametrize("selection", ["a in", "a==b==c", NOTHING])
 def test_a_selector_that_cannot_be_sent_is_never_everything(selection: Any) -> None:
-    with pytest.raises(InvalidValue):
+    with pytest.raises(InvalidArgument):
         ListOptions.of(selector=selection)
 
 
 @pytest.mark.parametrize("selection", [["app=web"], 7, ("a", "b")])
 def test_what_is_not_a_selector_at_all_is_named(selection: Any) -> None:
-    with pytest.raises(InvalidValue, match=r"label selector .*expected text"):
+    with pytest.raises(InvalidArgument, match=r"label selector .*expected text"):
         ListOptions.of(selector=selection)
-    with pytest.raises(InvalidValue, match=r"field selector .*expected text"):
+    with pytest.raises(InvalidArgument, match=r"field selector .*expected text"):
         WatchOptions.of(field_selector=selection)
 
 
@@ -76,7 +77,7 @@ def test_a_watch_says_a_match_only_with_initial_events() -> None:
 )
 def test_delete_options_that_no_server_takes_are_rejected(options: dict[str, Any]) -> None:
     """TYP-10: delete options: gracePeriodSeconds, preconditions {uid, resourceVersion}."""
-    with pytest.raises(InvalidValue):
+    with pytest.raises(InvalidArgument):
         delete_options(**options)
 
 
@@ -93,12 +94,12 @@ def test_every_delete_option_has_its_place() -> None:
 @pytest.mark.parametrize("manager", ["x" * 129, "a\nb"])
 def test_a_field_manager_is_short_and_printable(manager: str) -> None:
     """TYP-5: Apply: PATCH with `application/apply-patch+yaml` whose body is JSON."""
-    with pytest.raises(InvalidValue):
+    with pytest.raises(InvalidArgument):
         write_params(field_manager=manager)
 
 
 def test_field_validation_is_one_of_three() -> None:
     """TYP-11: Create/update/patch options: dryRun, fieldManager, fieldValidation."""
     assert write_params(field_validation="Warn") == {"fieldValidation": "Warn"}
-    with pytest.raises(InvalidValue):
+    with pytest.raises(InvalidArgument):
         write_params(field_validation="Sometimes")  # type: ignore[arg-type] # the point

@@ -14,7 +14,7 @@ from kubeloop.clients import PAGE_SIZE, ListOptions, ObjectList, Pager
 from kubeloop.clients.collection import Collection
 from kubeloop.clients.object_codecs import TypedCodec
 from kubeloop.clients.paging import PageReader
-from kubeloop.machinery import DecodeError, Expired, Gone, InvalidValue, api_error, failure
+from kubeloop.errors import DecodeError, Expired, Gone, InvalidArgument, api_error, failure
 from kubeloop.rest import RESTClient
 from kubeloop.wire import Raw, RawList, resource_of
 from kubeloop.wire.core.v1 import Pod
@@ -87,7 +87,7 @@ async def test_a_limit_in_the_options_wins_and_zero_disables_paging() -> None:
 
     assert [options.limit for options in limited.asked] == [4, 4, 4]
     assert [options.limit for options in whole.asked] == [0]
-    with pytest.raises(InvalidValue):
+    with pytest.raises(InvalidArgument):
         Pager(whole.fetch, page_size=-1)
 
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from kubeloop.clients import ALL, Client, ResourceClient, proxy_name
-from kubeloop.machinery import GroupVersionResource, InvalidValue
+from kubeloop.clients import ALL_NAMESPACES, APIClient, ResourceClient, proxy_name
+from kubeloop.errors import InvalidArgument
+from kubeloop.meta import GroupVersionResource
 from kubeloop.rest import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH
 from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.core.v1 import Namespace, Node, Pod, ServiceAccount
@@ -193,16 +194,16 @@ async def test_force_is_for_apply_patches_only(recorder: Recorder) -> None:
     """TYP-11: Create/update/patch options: dryRun, fieldManager, fieldValidation."""
     pods = recorder.client.resource(Pod, namespace="shop")
 
-    with pytest.raises(InvalidValue, match="force"):
+    with pytest.raises(InvalidArgument, match="force"):
         await pods.patch("web", {}, type="merge", force=True)
-    with pytest.raises(InvalidValue, match="merg"):
+    with pytest.raises(InvalidArgument, match="merg"):
         await pods.patch("web", {}, type="merg")  # type: ignore[arg-type] # the point
 
     assert recorder.requests == []
 
 
 async def test_the_text_of_a_patch_is_valid_unicode(recorder: Recorder) -> None:
-    with pytest.raises(InvalidValue, match="half a surrogate pair at position 2"):
+    with pytest.raises(InvalidArgument, match="half a surrogate pair at position 2"):
         await recorder.client.resource(Pod).patch("web", '{"\ud800": 1}', type="merge")
 
     assert recorder.requests == []
@@ -212,7 +213,7 @@ async def test_an_apply_is_json_under_the_yaml_type_with_a_manager_and_force() -
     """TYP-5, TYP-6, DYN-7: `force` is always sent; options that are not set are not; a client's own
     manager is used where none is."""
     recorder = Recorder(POD)
-    client = Client(rest=recorder, field_manager="mine")  # type: ignore[arg-type] # fits by shape
+    client = APIClient(rest=recorder, field_manager="mine")  # type: ignore[arg-type] # fits by shape
 
     await client.resource(Pod, namespace="shop").apply(a_pod(app="web"))
 
@@ -232,9 +233,9 @@ async def test_an_apply_without_a_name_or_with_managed_fields_is_rejected(
     """TYP-C1, DYN-C4: before any request."""
     pods = recorder.client.dynamic.resource(Pod, namespace="shop")
 
-    with pytest.raises(InvalidValue, match="no name"):
+    with pytest.raises(InvalidArgument, match="no name"):
         await pods.apply({"kind": "Pod", "apiVersion": "v1"})
-    with pytest.raises(InvalidValue, match="managedFields"):
+    with pytest.raises(InvalidArgument, match="managedFields"):
         await pods.apply({"kind": "Pod", "metadata": {"name": "a", "managedFields": [{}]}})
 
     assert recorder.requests == []
@@ -277,7 +278,7 @@ async def test_deleting_a_collection_has_selectors_in_the_url_and_options_in_the
     ("build", "line"),
     [
         (lambda c: c.resource(Pod), "GET /api/v1/namespaces/home/pods"),
-        (lambda c: c.resource(Pod, namespace=ALL), "GET /api/v1/pods"),
+        (lambda c: c.resource(Pod, namespace=ALL_NAMESPACES), "GET /api/v1/pods"),
         (lambda c: c.resource(Node), "GET /api/v1/nodes"),
         (lambda c: c.apps_v1.deployments("shop"), "GET /apis/apps/v1/namespaces/shop/deployments"),
         (lambda c: c.core_v1.nodes(), "GET /api/v1/nodes"),
@@ -294,9 +295,9 @@ async def test_deleting_a_collection_has_selectors_in_the_url_and_options_in_the
     ],
 )
 async def test_where_a_collection_is(
-    build: Callable[[Client], ResourceClient[Any]], line: str
+    build: Callable[[APIClient], ResourceClient[Any]], line: str
 ) -> None:
-    """TYP-3, DYN-2, DYN-4: no namespace is the configuration's, `ALL` all of them."""
+    """TYP-3, DYN-2, DYN-4: no namespace is the configuration's, `ALL_NAMESPACES` all of them."""
     recorder = Recorder({"metadata": {}, "items": []})
 
     await build(recorder.client).list()
@@ -326,7 +327,7 @@ async def test_a_name_that_no_path_can_hold_is_rejected(recorder: Recorder, name
         things.update(body),
         things.apply(body),
     ):
-        with pytest.raises(InvalidValue):
+        with pytest.raises(InvalidArgument):
             await call
 
     assert recorder.requests == []
@@ -347,7 +348,7 @@ async def test_a_namespace_that_no_path_can_hold_is_rejected(recorder: Recorder)
         things.apply(body),
         things.patch("a", {}, type="merge"),
     ):
-        with pytest.raises(InvalidValue):
+        with pytest.raises(InvalidArgument):
             await call
 
     assert recorder.requests == []
@@ -359,7 +360,7 @@ async def test_a_part_is_created_under_the_name_of_its_object(recorder: Recorder
 
     await parts.create({"kind": "Poke", "metadata": {"name": "web"}})
     assert recorder.line == f"POST {PODS}/web/poke"
-    with pytest.raises(InvalidValue, match="no name"):
+    with pytest.raises(InvalidArgument, match="no name"):
         await parts.create({"kind": "Poke"})
 
 
@@ -370,10 +371,10 @@ async def test_an_object_of_another_namespace_is_rejected(recorder: Recorder) ->
     event = Event(metadata=ObjectMeta(name="e", namespace="other"))
     recorder.answers.append({"kind": "Event"})
 
-    with pytest.raises(InvalidValue, match="other"):
+    with pytest.raises(InvalidArgument, match="other"):
         await recorder.client.resource(Event, namespace="shop").create(event)
     assert recorder.requests == []
-    await recorder.client.resource(Event, namespace=ALL).create(event)
+    await recorder.client.resource(Event, namespace=ALL_NAMESPACES).create(event)
     assert recorder.line == "POST /api/v1/namespaces/other/events"
 
 
@@ -389,8 +390,8 @@ async def test_without_a_namespace_the_objects_own_is_used() -> None:
 
 async def test_a_named_object_needs_a_namespace(recorder: Recorder) -> None:
     """TYP-3, REST-19: refused here, where client-go lets the server refuse."""
-    with pytest.raises(InvalidValue, match="namespace"):
-        await recorder.client.resource(Pod, namespace=ALL).get("web")
+    with pytest.raises(InvalidArgument, match="namespace"):
+        await recorder.client.resource(Pod, namespace=ALL_NAMESPACES).get("web")
 
 
 async def test_the_dynamic_client_asks_for_json(recorder: Recorder) -> None:

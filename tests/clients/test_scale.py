@@ -8,7 +8,8 @@ import pytest
 
 from kubeloop.clients.scale import scale_from, scale_to
 from kubeloop.discovery import NoResourceMatch
-from kubeloop.machinery import GroupResource, GroupVersionKind, GroupVersionResource, InvalidValue
+from kubeloop.errors import InvalidArgument
+from kubeloop.meta import GroupResource, GroupVersionKind, GroupVersionResource
 from kubeloop.wire.autoscaling.v1 import Scale, ScaleSpec, ScaleStatus
 from kubeloop.wire.meta.v1 import ObjectMeta
 
@@ -78,7 +79,7 @@ async def test_a_kind_without_a_place_is_the_parents() -> None:
     """DYN-15: `things/scale` without group and version is of the group it is listed in."""
     recorder = Recorder(*discovery("apps", {"kind": "Scale"}))
 
-    with pytest.raises(InvalidValue, match="apps/v1, Kind=Scale"):
+    with pytest.raises(InvalidArgument, match="apps/v1, Kind=Scale"):
         await recorder.client.scales.update(GroupResource("apps", "things"), "ns", SCALE)
 
 
@@ -97,7 +98,7 @@ async def test_a_resource_without_a_scale_is_an_error() -> None:
     """DYN-16: resource without a scale subresource in discovery -> error."""
     recorder = Recorder(*discovery("shop.io", PLAIN))
 
-    with pytest.raises(InvalidValue, match="no scale"):
+    with pytest.raises(InvalidArgument, match="no scale"):
         await recorder.client.scales.update(GroupResource("shop.io", "plain"), "ns", SCALE)
 
 

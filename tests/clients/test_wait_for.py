@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kubeloop.clients.wait import Goal, goal_of
-from kubeloop.machinery import InvalidValue
+from kubeloop.errors import InvalidArgument
 
 
 def ready(status: str, **others: Any) -> dict[str, Any]:
@@ -89,7 +89,7 @@ def test_the_error_describes_the_current_state() -> None:
     [{}, {"condition": "Ready", "deleted": True}, {"jsonpath": "{.a}b"}],
 )
 def test_exactly_one_thing_is_waited_for(wanted: dict[str, Any]) -> None:
-    with pytest.raises(InvalidValue):
+    with pytest.raises(InvalidArgument):
         goal_of(**wanted)
 
 

@@ -7,10 +7,10 @@ from contextlib import aclosing
 
 import pytest
 
-from kubeloop.clients import Client, WaitTimeout, WatchOptions
+from kubeloop.clients import APIClient, WaitTimeout, WatchOptions
 from kubeloop.config import ClusterConfig
+from kubeloop.errors import Expired, InvalidArgument
 from kubeloop.kit import ManualClock
-from kubeloop.machinery import Expired, InvalidValue
 from kubeloop.testing.server.faults import Match
 from kubeloop.testing.server.service import Service
 from kubeloop.wire.core.v1 import ConfigMap, Pod
@@ -23,7 +23,7 @@ def a_map(name: str, **data: str) -> ConfigMap:
     return ConfigMap(metadata=ObjectMeta(name=name, labels={"mine": "yes"}), data=data)
 
 
-async def test_changes_come_typed_and_in_order(client: Client) -> None:
+async def test_changes_come_typed_and_in_order(client: APIClient) -> None:
     """TYP-2, DYN-10: path and parameters: create POST collection."""
     maps = client.resource(ConfigMap)
     page = await maps.list()
@@ -39,7 +39,7 @@ async def test_changes_come_typed_and_in_order(client: Client) -> None:
     assert isinstance(seen[0].object, ConfigMap)
 
 
-async def test_without_a_version_what_is_there_comes_first(client: Client) -> None:
+async def test_without_a_version_what_is_there_comes_first(client: APIClient) -> None:
     maps = client.resource(ConfigMap)
     await maps.create(a_map("a"))
 
@@ -54,7 +54,7 @@ async def test_without_a_version_what_is_there_comes_first(client: Client) -> No
     ]
 
 
-async def test_a_broken_stream_is_resumed_without_loss(server: Service, hasty: Client) -> None:
+async def test_a_broken_stream_is_resumed_without_loss(server: Service, hasty: APIClient) -> None:
     """WTC-1, WTC-C1: RetryWatcher(initialRV, watcher): initial RV "" or "0" is an error."""
     maps = hasty.resource(ConfigMap)
     page = await maps.list()
@@ -67,7 +67,7 @@ async def test_a_broken_stream_is_resumed_without_loss(server: Service, hasty: C
         assert (await anext(events)).object.metadata.name == "b"
 
 
-async def test_an_expired_version_is_an_error(server: Service, client: Client) -> None:
+async def test_an_expired_version_is_an_error(server: Service, client: APIClient) -> None:
     """WTC-3: list, and watch from there."""
     maps = client.resource(ConfigMap)
     page = await maps.list()
@@ -78,14 +78,14 @@ async def test_an_expired_version_is_an_error(server: Service, client: Client) -
         await anext(maps.watch(resource_version=page.version))
 
 
-async def test_a_version_that_names_no_state_is_rejected(client: Client) -> None:
+async def test_a_version_that_names_no_state_is_rejected(client: APIClient) -> None:
     """WTC-1: RetryWatcher(initialRV, watcher): initial RV "" or "0" is an error."""
     for since in ("", "0"):
-        with pytest.raises(InvalidValue):
+        with pytest.raises(InvalidArgument):
             await anext(client.resource(ConfigMap).watch(resource_version=since))
 
 
-async def test_a_watch_of_dicts_and_of_metadata(client: Client) -> None:
+async def test_a_watch_of_dicts_and_of_metadata(client: APIClient) -> None:
     """DYN-10, DYN-11: watch events carry unstructured objects."""
     page = await client.resource(ConfigMap).list()
     await client.resource(ConfigMap).create(a_map("a", k="v"))
@@ -98,7 +98,7 @@ async def test_a_watch_of_dicts_and_of_metadata(client: Client) -> None:
     assert partial.object.metadata.name == "a"
 
 
-async def test_the_raw_form_is_bytes(client: Client) -> None:
+async def test_the_raw_form_is_bytes(client: APIClient) -> None:
     maps = client.resource(ConfigMap)
     await maps.create(a_map("a"))
 
@@ -112,7 +112,7 @@ async def test_the_raw_form_is_bytes(client: Client) -> None:
     assert len(texts) == len(page.items or [])
 
 
-async def test_being_cancelled_ends_a_watch_at_once(server: Service, client: Client) -> None:
+async def test_being_cancelled_ends_a_watch_at_once(server: Service, client: APIClient) -> None:
     """X-7: a cancelled call leaves nothing open."""
     page = await client.resource(ConfigMap).list()
     task = asyncio.ensure_future(
@@ -126,7 +126,7 @@ async def test_being_cancelled_ends_a_watch_at_once(server: Service, client: Cli
         await task
 
 
-async def test_until_each_condition_was_met(client: Client) -> None:
+async def test_until_each_condition_was_met(client: APIClient) -> None:
     """WTC-7: until = RetryWatcher + UntilWithoutRetry."""
     maps = client.resource(ConfigMap)
     page = await maps.list()
@@ -144,7 +144,7 @@ async def test_until_each_condition_was_met(client: Client) -> None:
     assert found.object.metadata.name == "a"
 
 
-async def test_waiting_for_a_condition_a_path_a_function_and_an_end(client: Client) -> None:
+async def test_waiting_for_a_condition_a_path_a_function_and_an_end(client: APIClient) -> None:
     """WTC-7: the object may still be to come."""
     pods = client.resource(Pod)
 
@@ -170,12 +170,12 @@ async def test_waiting_for_a_condition_a_path_a_function_and_an_end(client: Clie
     ("name", "seen"), [("web", r"phase\} is Pending"), ("gone", "no such object")]
 )
 async def test_waiting_in_vain_says_what_was_seen_last(
-    server: Service, client: Client, name: str, seen: str
+    server: Service, client: APIClient, name: str, seen: str
 ) -> None:
     await client.resource(Pod).create(a_pod())
     clock = ManualClock()
 
-    async with Client(client.config, clock=clock) as patient:
+    async with APIClient(client.config, clock=clock) as patient:
         pods = patient.resource(Pod)
         waiting = asyncio.create_task(
             pods.wait_for(name, jsonpath="{.status.phase}=Running", timeout=60)
@@ -200,7 +200,7 @@ async def test_a_server_that_does_not_respond_is_not_taken_for_one_without_the_o
     clock = ManualClock()
     server.faults.hold()
 
-    async with Client(ClusterConfig(server=server.url), clock=clock) as client:
+    async with APIClient(ClusterConfig(server=server.url), clock=clock) as client:
         waiting = asyncio.create_task(
             client.resource(*kind).wait_for("web", condition="Ready", timeout=10)
         )
@@ -212,7 +212,7 @@ async def test_a_server_that_does_not_respond_is_not_taken_for_one_without_the_o
             await waiting
 
 
-async def test_without_time_an_object_is_looked_at_once(client: Client) -> None:
+async def test_without_time_an_object_is_looked_at_once(client: APIClient) -> None:
     pods = client.resource(Pod)
     made = await pods.create(a_pod())
 
@@ -224,7 +224,9 @@ async def test_without_time_an_object_is_looked_at_once(client: Client) -> None:
     assert there.metadata.uid == made.metadata.uid
 
 
-async def test_waiting_continues_after_an_expired_version(server: Service, hasty: Client) -> None:
+async def test_waiting_continues_after_an_expired_version(
+    server: Service, hasty: APIClient
+) -> None:
     """WTC-7, WTC-C5: the object was deleted and created again in a watch gap."""
     maps = hasty.resource(ConfigMap)
     await maps.create(a_map("a"))

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kubeloop.machinery import api_error, failure
+from kubeloop.errors import api_error, failure
 from kubeloop.rest import Request
 
 V2 = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"

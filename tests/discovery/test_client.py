@@ -21,16 +21,15 @@ from kubeloop.discovery import (
     parse_aggregated,
     preferred_resources,
 )
-from kubeloop.machinery import (
+from kubeloop.errors import (
     DecodeError,
     Forbidden,
-    GroupVersion,
-    GroupVersionResource,
-    InvalidValue,
+    InvalidArgument,
     NotFound,
     ServiceUnavailable,
     StreamBroken,
 )
+from kubeloop.meta import GroupVersion, GroupVersionResource
 
 from .conftest import (
     V2,
@@ -193,7 +192,7 @@ async def test_a_missing_v1_is_an_empty_one(old: ScriptedServer) -> None:
     assert await client.resources(V1) == ()
     with pytest.raises(NotFound):
         await client.resources(GroupVersion("gone.io", "v1"))
-    with pytest.raises(InvalidValue):
+    with pytest.raises(InvalidArgument):
         await client.resources(GroupVersion())
 
 

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from kubeloop.discovery import DeferredMapper, DiscoveryClient, MemoryCache, NoKindMatch
-from kubeloop.machinery import GroupKind, GroupVersionResource
+from kubeloop.meta import GroupKind, GroupVersionResource
 
 from .conftest import V2, ScriptedServer, aggregated, group, resource
 

@@ -23,8 +23,9 @@ from kubeloop.discovery import (
     NoKindMatch,
     cached_discovery,
 )
+from kubeloop.errors import Forbidden
 from kubeloop.kit import ManualClock, SystemClock
-from kubeloop.machinery import Forbidden, GroupKind, GroupVersion
+from kubeloop.meta import GroupKind, GroupVersion
 
 from .conftest import ScriptedServer, legacy_groups, legacy_resources
 

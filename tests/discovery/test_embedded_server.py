@@ -8,7 +8,7 @@ import pytest
 
 from kubeloop.config import ClusterConfig
 from kubeloop.discovery import DeferredMapper, DiscoveryClient, MemoryCache
-from kubeloop.machinery import GroupVersion
+from kubeloop.meta import GroupVersion
 from kubeloop.rest import RESTClient
 from kubeloop.testing.server.service import Service
 from kubeloop.wire import resources

@@ -19,13 +19,8 @@ from kubeloop.discovery import (
     guess_plural,
     parse_aggregated,
 )
-from kubeloop.machinery import (
-    GroupKind,
-    GroupResource,
-    GroupVersionKind,
-    GroupVersionResource,
-    KubeError,
-)
+from kubeloop.errors import KubeError
+from kubeloop.meta import GroupKind, GroupResource, GroupVersionKind, GroupVersionResource
 
 from .conftest import aggregated, group, resource
 

@@ -15,16 +15,16 @@ from kubeloop.discovery import (
     cached_discovery,
     is_transient,
 )
-from kubeloop.machinery import (
+from kubeloop.errors import (
     ConnectError,
     Forbidden,
-    GroupVersion,
     ServiceUnavailable,
     StreamBroken,
     TimeoutExceeded,
     api_error,
     failure,
 )
+from kubeloop.meta import GroupVersion
 
 from .conftest import ScriptedServer, Slow, legacy_groups, legacy_resources
 

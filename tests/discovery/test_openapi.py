@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from kubeloop.discovery import DocumentCache, OpenApiV3
-from kubeloop.machinery import GroupVersion, InvalidValue
+from kubeloop.errors import InvalidArgument
+from kubeloop.meta import GroupVersion
 
 from .conftest import ScriptedServer, Slow
 
@@ -65,5 +66,5 @@ async def test_a_document_under_a_hash_is_kept(described: ScriptedServer, tmp_pa
 
 
 async def test_a_missing_document_is_an_error(described: ScriptedServer) -> None:
-    with pytest.raises(InvalidValue, match="api/v1"):
+    with pytest.raises(InvalidArgument, match="api/v1"):
         await OpenApiV3(described).document(GroupVersion("", "v1"))

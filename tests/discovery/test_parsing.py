@@ -16,7 +16,8 @@ from kubeloop.discovery import (
     parse_resources,
 )
 from kubeloop.discovery.parsing import dump_groups, dump_resources
-from kubeloop.machinery import DecodeError, GroupVersion, GroupVersionKind
+from kubeloop.errors import DecodeError
+from kubeloop.meta import GroupVersion, GroupVersionKind
 
 from .conftest import aggregated, group, resource
 

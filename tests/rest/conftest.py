@@ -23,7 +23,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from kubeloop.config import ClusterConfig
-from kubeloop.kit import ManualClock, Timeout, listening
+from kubeloop.kit import ManualClock, Timeout, listen
 from kubeloop.rest import RESTClient
 from kubeloop.wire import ResourceInfo
 
@@ -223,7 +223,7 @@ class Script:
         return ReceivedRequest(method, target, headers, body)
 
 
-class HurriedClock:
+class InstantClock:
     """A clock on which sleeping takes no time at all, and which remembers how long it was."""
 
     def __init__(self) -> None:
@@ -249,7 +249,7 @@ class HurriedClock:
 @asynccontextmanager
 async def serving(*, tls: ssl.SSLContext | None = None) -> AsyncIterator[Script]:
     script = Script(tls=tls)
-    async with listening(
+    async with listen(
         script.new_line, "127.0.0.1", 0, finish=script.end_lines, tls=tls
     ) as script.port:
         yield script
@@ -302,8 +302,8 @@ async def server() -> AsyncIterator[Script]:
 
 
 @pytest.fixture
-def hurried() -> HurriedClock:
-    return HurriedClock()
+def hurried() -> InstantClock:
+    return InstantClock()
 
 
 @pytest.fixture

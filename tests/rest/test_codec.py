@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from kubeloop.machinery import DecodeError, InvalidValue
+from kubeloop.errors import DecodeError, InvalidArgument
 from kubeloop.rest import Codec, JsonCodec, path_request, resource_request
 from kubeloop.rest.codec import media_type_of
 from kubeloop.wire import RawEvent, split_event
@@ -34,7 +34,7 @@ def test_models_and_plain_data_are_encoded_alike() -> None:
 
 def test_what_json_cannot_say_is_rejected() -> None:
     """REST-23: body accepts: string = path of a file to read."""
-    with pytest.raises(InvalidValue, match="cannot encode a body of type dict"):
+    with pytest.raises(InvalidArgument, match="cannot encode a body of type dict"):
         JsonCodec().encode({"a": object()})
 
 

@@ -10,14 +10,8 @@ from typing import Any
 import pytest
 
 from kubeloop.config import ClusterConfig
+from kubeloop.errors import ConnectError, KubeError, StreamBroken, TimeoutExceeded, TransportError
 from kubeloop.kit import ManualClock
-from kubeloop.machinery import (
-    ConnectError,
-    KubeError,
-    StreamBroken,
-    TimeoutExceeded,
-    TransportError,
-)
 from kubeloop.rest import RESTClient, Timeouts, fetch, path_request
 
 from .conftest import (

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeloop.machinery import DecodeError
+from kubeloop.errors import DecodeError
 from kubeloop.rest import FRAME_LIMIT, EventFrames
 from kubeloop.rest.json_scanner import ValueScanner
 

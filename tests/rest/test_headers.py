@@ -14,9 +14,7 @@ from kubeloop.config import (
     Identity,
     Impersonation,
 )
-from kubeloop.machinery import (
-    Unauthorized,
-)
+from kubeloop.errors import Unauthorized
 from kubeloop.rest import (
     default_user_agent,
     path_request,
@@ -25,7 +23,7 @@ from kubeloop.rest import (
 
 from .conftest import (
     PODS,
-    HurriedClock,
+    InstantClock,
     Script,
     chunked,
     client_for,
@@ -230,7 +228,7 @@ async def test_a_watch_is_opened_with_refreshed_credentials_too(server: Script) 
 
 
 async def test_a_token_file_that_is_rewritten_is_read_again(
-    server: Script, hurried: HurriedClock, tmp_path: Path
+    server: Script, hurried: InstantClock, tmp_path: Path
 ) -> None:
     """REST-79, TRN-17, TRN-C4, TRN-C5: not before 50 s, and without its newline."""
     server.respond(reply())

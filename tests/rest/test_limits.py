@@ -7,8 +7,8 @@ import logging
 
 import pytest
 
+from kubeloop.errors import InFlightTimeout, TimeoutExceeded, TooManyRequests
 from kubeloop.kit import ManualClock, TokenBucket
-from kubeloop.machinery import InFlightTimeout, TimeoutExceeded, TooManyRequests
 from kubeloop.rest import (
     DEFAULT_BURST,
     DEFAULT_QPS,
@@ -19,7 +19,7 @@ from kubeloop.rest import (
 )
 from kubeloop.rest.limits import RequestRateLimiter
 
-from .conftest import PODS, HurriedClock, Script, chunked, client_for, eventually, hang, reply
+from .conftest import PODS, InstantClock, Script, chunked, client_for, eventually, hang, reply
 
 
 def test_the_numbers_of_the_bucket_are_client_go_s(clock: ManualClock) -> None:
@@ -32,7 +32,7 @@ def test_the_numbers_of_the_bucket_are_client_go_s(clock: ManualClock) -> None:
     assert limiter_of(-1, clock=clock) is None
 
 
-async def test_without_a_limiter_nothing_waits(server: Script, hurried: HurriedClock) -> None:
+async def test_without_a_limiter_nothing_waits(server: Script, hurried: InstantClock) -> None:
     """REST-6: off by default."""
     server.respond(reply())
     async with client_for(server, clock=hurried) as rest:
@@ -43,7 +43,7 @@ async def test_without_a_limiter_nothing_waits(server: Script, hurried: HurriedC
 
 
 async def test_requests_wait_for_their_token_and_a_watch_does_not(
-    server: Script, hurried: HurriedClock
+    server: Script, hurried: InstantClock
 ) -> None:
     """REST-26, REST-27: token bucket: starts full with `burst` tokens."""
     server.respond(chunked())
@@ -60,7 +60,7 @@ async def test_requests_wait_for_their_token_and_a_watch_does_not(
     assert hurried.slept == [1.0, 1.0]
 
 
-async def test_every_retry_waits_for_a_token_too(server: Script, hurried: HurriedClock) -> None:
+async def test_every_retry_waits_for_a_token_too(server: Script, hurried: InstantClock) -> None:
     """REST-27: the retries of a watch as well."""
     server.respond(reply(429, headers={"Retry-After": "0"}), chunked())
     limiter = TokenBucket(1, 1, clock=hurried)
@@ -74,7 +74,7 @@ async def test_every_retry_waits_for_a_token_too(server: Script, hurried: Hurrie
 
 
 async def test_a_token_that_would_come_too_late_fails_at_once(
-    server: Script, hurried: HurriedClock
+    server: Script, hurried: InstantClock
 ) -> None:
     """REST-26, REST-28: the message names the client's own limiter."""
     server.respond(reply(429, headers={"Retry-After": "0"}))
@@ -102,7 +102,7 @@ async def test_a_wait_that_is_cancelled_sends_nothing(server: Script, clock: Man
 
 
 async def test_long_waits_are_logged_and_not_too_often(
-    hurried: HurriedClock, caplog: pytest.LogCaptureFixture
+    hurried: InstantClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     """REST-29: above 50 ms for debugging, above 1 s as info, once in ten seconds."""
     rate_limiter = RequestRateLimiter(TokenBucket(0.5, 1, clock=hurried), clock=hurried)
@@ -162,7 +162,7 @@ async def test_a_call_that_is_cancelled_while_it_waits_for_a_retry_leaves_its_pl
 
 
 async def test_a_storm_of_429_ends_after_eleven_attempts(
-    server: Script, hurried: HurriedClock
+    server: Script, hurried: InstantClock
 ) -> None:
     """V-10: POST with `Retry-After: 0`."""
     server.respond(reply(429, headers={"Retry-After": "0"}))

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeloop.machinery import DecodeError
+from kubeloop.errors import DecodeError
 from kubeloop.rest import ListSplitter
 from kubeloop.wire import split_list
 

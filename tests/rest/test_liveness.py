@@ -21,8 +21,8 @@ from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
 from kubeloop.config import ClusterConfig, Identity
+from kubeloop.errors import ConnectError, StreamBroken, TimeoutExceeded, TransportError
 from kubeloop.kit import ManualClock, TokenBucket
-from kubeloop.machinery import ConnectError, StreamBroken, TimeoutExceeded, TransportError
 from kubeloop.rest import (
     PrometheusMetrics,
     RESTClient,

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from kubeloop.config import ClusterConfig
+from kubeloop.errors import ClientClosed
 from kubeloop.kit import new_event_loop
-from kubeloop.machinery import ClientClosed
 from kubeloop.rest import Request, RESTClient
 from kubeloop.testing.server.access.certs import Authority
 

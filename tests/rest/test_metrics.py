@@ -8,7 +8,7 @@ import prometheus_client
 import pytest
 
 from kubeloop.config import ClusterConfig
-from kubeloop.machinery import NotFound, StreamBroken
+from kubeloop.errors import NotFound, StreamBroken
 from kubeloop.rest import (
     METRIC_NAMES,
     PrometheusMetrics,
@@ -17,7 +17,7 @@ from kubeloop.rest import (
     url_template,
 )
 
-from .conftest import Authority, HurriedClock, Script, client_for, cut, reply, serving
+from .conftest import Authority, InstantClock, Script, client_for, cut, reply, serving
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def registry() -> prometheus_client.CollectorRegistry:
 
 
 async def test_attempts_retries_sizes_and_durations_are_counted(
-    server: Script, hurried: HurriedClock, registry: prometheus_client.CollectorRegistry
+    server: Script, hurried: InstantClock, registry: prometheus_client.CollectorRegistry
 ) -> None:
     """REST-80, REST-81: Names: `rest_client_request_duration_seconds` (verb, host)."""
     server.respond(reply(503, headers={"Retry-After": "1"}), reply(body=b"12345"))
@@ -81,7 +81,7 @@ async def test_looking_up_a_name_is_timed(
 async def test_looks_at_the_ca_file_are_counted(
     tmp_path: Path,
     authority: Authority,
-    hurried: HurriedClock,
+    hurried: InstantClock,
     registry: prometheus_client.CollectorRegistry,
 ) -> None:
     """TRN-16: `rest_client_transport_ca_reload_total` by result and reason."""

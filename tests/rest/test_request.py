@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kubeloop.machinery import InvalidValue
+from kubeloop.errors import InvalidArgument
 from kubeloop.rest import (
     APPLY_PATCH,
     APPLY_PATCH_CBOR,
@@ -112,13 +112,13 @@ def test_a_segment_that_could_lead_elsewhere_is_rejected(field: str, bad: str) -
     else:
         options[field] = bad
 
-    with pytest.raises(InvalidValue, match="is not allowed"):
+    with pytest.raises(InvalidArgument, match="is not allowed"):
         resource_request("get", resource, **options)
 
 
 def test_a_suffix_cannot_climb_out_of_its_object() -> None:
     """REST-16: what is proxied stays below the proxy."""
-    with pytest.raises(InvalidValue, match=r"'\.\.'"):
+    with pytest.raises(InvalidArgument, match=r"'\.\.'"):
         resource_request(
             "get", PODS, namespace="ns", name="n", subresource="proxy", suffix="a/../../../secrets"
         )
@@ -127,13 +127,13 @@ def test_a_suffix_cannot_climb_out_of_its_object() -> None:
 @pytest.mark.parametrize("verb", ["get", "update", "patch", "delete"])
 def test_one_object_needs_a_name(verb: str) -> None:
     """REST-15: name must not be empty. Namespace may be set to empty."""
-    with pytest.raises(InvalidValue, match="the name is empty"):
+    with pytest.raises(InvalidArgument, match="the name is empty"):
         resource_request(verb, PODS, namespace="ns")
 
 
 def test_a_name_does_not_belong_to_a_collection() -> None:
     """REST-15: deleting a collection with a name would delete more than was meant."""
-    with pytest.raises(InvalidValue, match="takes no name"):
+    with pytest.raises(InvalidArgument, match="takes no name"):
         resource_request("deletecollection", PODS, namespace="ns", name="web")
 
 
@@ -142,7 +142,7 @@ def test_a_name_does_not_belong_to_a_collection() -> None:
 )
 def test_an_object_in_a_namespace_needs_the_namespace(verb: str, name: str) -> None:
     """REST-19: POST, and GET, PUT, DELETE with a name."""
-    with pytest.raises(InvalidValue, match="the namespace is empty"):
+    with pytest.raises(InvalidArgument, match="the namespace is empty"):
         resource_request(verb, PODS, name=name)
 
 
@@ -155,22 +155,22 @@ def test_patch_list_and_watch_may_leave_the_namespace_out(verb: str, name: str) 
 
 
 def test_a_namespace_for_what_is_in_none_is_rejected() -> None:
-    with pytest.raises(InvalidValue, match="are not namespaced"):
+    with pytest.raises(InvalidArgument, match="are not namespaced"):
         resource_request("get", NODES, namespace="ns", name="n")
 
 
 def test_an_unknown_verb_is_rejected() -> None:
     """REST-12: a mistake is raised when the request is made, not when it is sent."""
-    with pytest.raises(InvalidValue, match="unknown verb"):
+    with pytest.raises(InvalidArgument, match="unknown verb"):
         resource_request("fetch", PODS, namespace="ns")
-    with pytest.raises(InvalidValue, match="not an HTTP method"):
+    with pytest.raises(InvalidArgument, match="not an HTTP method"):
         path_request("get", "/version")
 
 
 @pytest.mark.parametrize(("group", "version"), [("", ""), ("apps", ""), ("a/b", "v1")])
 def test_a_resource_without_a_version_is_rejected(group: str, version: str) -> None:
     """REST-1: before anything is opened."""
-    with pytest.raises(InvalidValue, match="in a path"):
+    with pytest.raises(InvalidArgument, match="in a path"):
         api_path(group, version)
 
 
@@ -249,7 +249,7 @@ def test_options_leave_out_what_is_zero_unless_zero_means_something() -> None:
 
 
 def test_what_cannot_be_in_a_url_is_rejected() -> None:
-    with pytest.raises(InvalidValue, match="expected a string, a number or a Boolean"):
+    with pytest.raises(InvalidArgument, match="expected a string, a number or a Boolean"):
         resource_request("list", PODS, params={"a": {"b": 1}})
 
 
@@ -287,7 +287,7 @@ def test_headers_may_be_given_more_than_once() -> None:
 
 @pytest.mark.parametrize("value", ["a\r\nEvil: yes", "a\nb", "a\0b"])
 def test_a_header_cannot_carry_another_one(value: str) -> None:
-    with pytest.raises(InvalidValue, match="header X-Y"):
+    with pytest.raises(InvalidArgument, match="header X-Y"):
         path_request("GET", "/x", headers={"X-Y": value})
 
 
@@ -335,13 +335,13 @@ def test_the_defaults_are_those_of_the_contract() -> None:
 def test_no_timeout_is_infinite_by_default() -> None:
     assert None not in msgspec.structs.astuple(Timeouts())
     assert Timeouts(idle=None).idle is None
-    with pytest.raises(InvalidValue, match="idle=0"):
+    with pytest.raises(InvalidArgument, match="idle=0"):
         Timeouts(idle=0)
 
 
 def test_what_is_not_utf_8_is_rejected_before_it_is_sent() -> None:
     """An argument of a program may be bytes of any kind."""
-    with pytest.raises(InvalidValue, match="not valid UTF-8"):
+    with pytest.raises(InvalidArgument, match="not valid UTF-8"):
         resource_request("get", PODS, namespace="shop", name="\udcff")
-    with pytest.raises(InvalidValue, match="not valid UTF-8"):
+    with pytest.raises(InvalidArgument, match="not valid UTF-8"):
         path_request("GET", "/x", params={"fieldSelector": "a=\udcff"}).url("http://h")

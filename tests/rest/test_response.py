@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kubeloop.machinery import (
+from kubeloop.errors import (
     AlreadyExists,
     ApiError,
     BadRequest,
@@ -23,8 +23,8 @@ from kubeloop.machinery import (
     TooManyRequests,
     Unauthorized,
     UnsupportedMediaType,
-    client_delay,
     has_cause,
+    suggested_delay,
 )
 from kubeloop.rest import JsonCodec, Response, error_of, is_success, resource_request
 from kubeloop.wire.core.v1 import Pod
@@ -251,8 +251,8 @@ def test_only_text_becomes_part_of_a_message(
 
 def test_the_header_s_delay_is_kept() -> None:
     """REST-57, REST-62: unstructured error text: body used only for textual responses."""
-    assert client_delay(refusal(429, Retry_After="3")) == 3
-    assert client_delay(refusal(429)) is None
+    assert suggested_delay(refusal(429, Retry_After="3")) == 3
+    assert suggested_delay(refusal(429)) is None
 
 
 def test_an_error_says_what_was_tried_and_what_to_do() -> None:

@@ -12,12 +12,12 @@ import pytest
 
 from kubeloop.config import ClusterConfig
 from kubeloop.discovery import DiscoveryClient
-from kubeloop.machinery import (
+from kubeloop.errors import (
     ApiError,
     DecodeError,
     Forbidden,
     InternalError,
-    InvalidValue,
+    InvalidArgument,
     KubeError,
     ResponseTooLarge,
     StreamBroken,
@@ -443,7 +443,7 @@ async def test_an_error_that_is_nested_too_deeply_keeps_its_code(
 
 @pytest.mark.parametrize("option", ResponseLimits.__struct_fields__)
 def test_a_limit_that_allows_nothing_is_rejected(option: str) -> None:
-    with pytest.raises(InvalidValue, match=f"{option}=0"):
+    with pytest.raises(InvalidArgument, match=f"{option}=0"):
         ResponseLimits(**{option: 0})
 
 

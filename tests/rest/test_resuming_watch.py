@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from kubeloop.kit import Backoff, ManualClock
-from kubeloop.machinery import (
+from kubeloop.errors import (
     ClientClosed,
     Expired,
     Forbidden,
     InternalError,
-    InvalidValue,
+    InvalidArgument,
     Unauthorized,
 )
+from kubeloop.kit import Backoff, ManualClock
 from kubeloop.rest import (
     RESUME_BACKOFF,
     RESUME_INTERVAL,
@@ -25,7 +25,7 @@ from kubeloop.rest import (
     resource_request,
 )
 
-from .conftest import PODS, HurriedClock, Reply, Script, chunked, client_for, cut, hang, reply
+from .conftest import PODS, InstantClock, Reply, Script, chunked, client_for, cut, hang, reply
 from .test_watch import event, status
 
 STILL = Backoff(duration=0.0, steps=0)
@@ -55,11 +55,11 @@ async def take(watch: ResumingWatch, count: int) -> list[str]:
 @pytest.mark.parametrize("version", ["", "0"])
 async def test_a_watch_cannot_be_resumed_without_a_version(version: str, server: Script) -> None:
     """WTC-1: RetryWatcher(initialRV, watcher): initial RV "" or "0" is an error."""
-    with pytest.raises(InvalidValue, match="cannot be resumed there"):
+    with pytest.raises(InvalidArgument, match="cannot be resumed there"):
         resuming(client_for(server), version)
 
 
-async def test_it_goes_on_from_the_last_version_seen(server: Script, hurried: HurriedClock) -> None:
+async def test_it_goes_on_from_the_last_version_seen(server: Script, hurried: InstantClock) -> None:
     """WTC-1, WTC-2, WTC-C1: no event lost, none twice."""
     server.respond(
         chunked(event("ADDED", "6")),
@@ -75,7 +75,7 @@ async def test_it_goes_on_from_the_last_version_seen(server: Script, hurried: Hu
 
 
 async def test_bookmarks_move_the_version_and_stay_inside(
-    server: Script, hurried: HurriedClock
+    server: Script, hurried: InstantClock
 ) -> None:
     """WTC-2: ADDED/MODIFIED/DELETED are forwarded and move the RV."""
     server.respond(chunked(event("BOOKMARK", "60")), chunked(event("ADDED", "61"), end="hang"))
@@ -86,7 +86,7 @@ async def test_bookmarks_move_the_version_and_stay_inside(
     assert "allowWatchBookmarks=true" in server.received[0].target
 
 
-async def test_tries_begin_at_least_a_second_apart(server: Script, hurried: HurriedClock) -> None:
+async def test_tries_begin_at_least_a_second_apart(server: Script, hurried: InstantClock) -> None:
     """WTC-1: also after a stream that brought something."""
     server.respond(chunked(event("ADDED", "6")))
     async with client_for(server, clock=hurried) as rest, resuming(rest) as watch:
@@ -97,7 +97,7 @@ async def test_tries_begin_at_least_a_second_apart(server: Script, hurried: Hurr
 
 
 async def test_a_server_that_hangs_up_at_once_is_not_stormed(
-    server: Script, hurried: HurriedClock
+    server: Script, hurried: InstantClock
 ) -> None:
     """Needs section C-1: growing delays, although nothing failed."""
     server.respond(*[chunked()] * 7, chunked(event("ADDED", "6"), end="hang"))
@@ -108,7 +108,7 @@ async def test_a_server_that_hangs_up_at_once_is_not_stormed(
     assert RESUME_BACKOFF.jitter == 1.0
 
 
-async def test_an_event_makes_the_delays_short_again(server: Script, hurried: HurriedClock) -> None:
+async def test_an_event_makes_the_delays_short_again(server: Script, hurried: InstantClock) -> None:
     server.respond(
         *[chunked()] * 3, chunked(event("ADDED", "6")), chunked(), chunked(event("ADDED", "7"))
     )
@@ -119,7 +119,7 @@ async def test_an_event_makes_the_delays_short_again(server: Script, hurried: Hu
 
 
 async def test_an_expired_version_ends_it_and_is_raised(
-    server: Script, hurried: HurriedClock
+    server: Script, hurried: InstantClock
 ) -> None:
     """WTC-3, WTC-C2, needs 7: in the stream."""
     server.respond(chunked(event("ADDED", "6") + status(410, "Expired")))
@@ -134,7 +134,7 @@ async def test_an_expired_version_ends_it_and_is_raised(
 
 
 async def test_a_version_that_is_rejected_on_opening_is_never_asked_for_again(
-    server: Script, hurried: HurriedClock
+    server: Script, hurried: InstantClock
 ) -> None:
     """WTC-4, WTC-C3, needs 7: client-go would repeat it for ever; here it is raised."""
     server.respond(
@@ -159,7 +159,7 @@ async def test_a_version_that_is_rejected_on_opening_is_never_asked_for_again(
     ],
 )
 async def test_other_errors_are_retried_silently(
-    failure_reply: Reply, server: Script, hurried: HurriedClock
+    failure_reply: Reply, server: Script, hurried: InstantClock
 ) -> None:
     """WTC-3, WTC-4, WTC-C2: it tries again from where it was."""
     server.respond(failure_reply, chunked(event("ADDED", "6"), end="hang"))
@@ -170,7 +170,7 @@ async def test_other_errors_are_retried_silently(
     assert versions(server) == ["5", "5"]
 
 
-async def test_the_server_s_delay_is_kept(server: Script, hurried: HurriedClock) -> None:
+async def test_the_server_s_delay_is_kept(server: Script, hurried: InstantClock) -> None:
     """WTC-3: retryAfterSeconds of the Status."""
     message = status(500, "ServerTimeout").replace(
         b'"code"', b'"details":{"retryAfterSeconds":17},"code"'
@@ -184,7 +184,7 @@ async def test_the_server_s_delay_is_kept(server: Script, hurried: HurriedClock)
 
 @pytest.mark.parametrize(("code", "kind"), [(401, Unauthorized), (403, Forbidden)])
 async def test_a_rejection_that_would_be_repeated_ends_it(
-    code: int, kind: type[Exception], server: Script, hurried: HurriedClock
+    code: int, kind: type[Exception], server: Script, hurried: InstantClock
 ) -> None:
     """WTC-4: open failure: EOF, probable EOF, timeouts, Gone/Expired and other errors."""
     server.respond(reply(code))
@@ -195,7 +195,7 @@ async def test_a_rejection_that_would_be_repeated_ends_it(
     assert len(server.received) == 1
 
 
-async def test_a_closed_client_ends_it(server: Script, hurried: HurriedClock) -> None:
+async def test_a_closed_client_ends_it(server: Script, hurried: InstantClock) -> None:
     server.respond(chunked(event("ADDED", "6")))
     rest = client_for(server, clock=hurried)
     async with resuming(rest) as watch:
@@ -217,7 +217,7 @@ async def test_a_closed_client_ends_it(server: Script, hurried: HurriedClock) ->
     ],
 )
 async def test_an_event_it_cannot_resume_from_ends_it(
-    bad: bytes, server: Script, hurried: HurriedClock
+    bad: bytes, server: Script, hurried: InstantClock
 ) -> None:
     """WTC-2: no version, an unknown type."""
     server.respond(chunked(bad, end="hang"))
@@ -231,7 +231,7 @@ async def test_an_event_it_cannot_resume_from_ends_it(
 
 
 async def test_cancelling_ends_the_stream_and_the_next_call_resumes(
-    server: Script, hurried: HurriedClock
+    server: Script, hurried: InstantClock
 ) -> None:
     """WTC-5, X-7: unread events hold nothing up."""
     server.respond(

@@ -10,8 +10,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from kubeloop.kit import ManualClock
-from kubeloop.machinery import (
+from kubeloop.errors import (
     ApiError,
     InternalError,
     ServiceUnavailable,
@@ -19,13 +18,14 @@ from kubeloop.machinery import (
     TimeoutExceeded,
     TooManyRequests,
 )
+from kubeloop.kit import ManualClock
 from kubeloop.rest import RESTClient, Timeouts, path_request, resource_request
 from kubeloop.rest.failures import failure_of
 from kubeloop.rest.watch import WatchEnd
 
 from .conftest import (
     PODS,
-    HurriedClock,
+    InstantClock,
     Reply,
     Script,
     chunked,
@@ -42,7 +42,7 @@ BUSY = reply(503, headers={"Retry-After": "0"})
 
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE"])
 async def test_503_with_retry_after_0_is_repeated_after_a_short_wait_for_every_verb(
-    method: str, server: Script, hurried: HurriedClock
+    method: str, server: Script, hurried: InstantClock
 ) -> None:
     """REST-35, REST-36, REST-C6: the body goes out again from its start."""
     server.respond(BUSY, reply(429, headers={"Retry-After": "0"}), reply(200, b'{"a":1}'))
@@ -66,7 +66,7 @@ async def test_503_with_retry_after_0_is_repeated_after_a_short_wait_for_every_v
     ids=["send", "watch", "stream"],
 )
 async def test_a_server_that_always_says_retry_after_0_is_asked_eleven_times_over_a_second(
-    ask: Callable[[RESTClient], Awaitable[object]], server: Script, hurried: HurriedClock
+    ask: Callable[[RESTClient], Awaitable[object]], server: Script, hurried: InstantClock
 ) -> None:
     server.respond(BUSY)
     async with client_for(server, clock=hurried) as rest:
@@ -78,7 +78,7 @@ async def test_a_server_that_always_says_retry_after_0_is_asked_eleven_times_ove
 
 
 async def test_a_retry_after_of_years_does_not_put_a_watch_to_sleep(
-    server: Script, hurried: HurriedClock
+    server: Script, hurried: InstantClock
 ) -> None:
     server.respond(reply(429, headers={"Retry-After": "999999999"}))
     async with client_for(server, clock=hurried) as rest:
@@ -91,7 +91,7 @@ async def test_a_retry_after_of_years_does_not_put_a_watch_to_sleep(
 
 @pytest.mark.parametrize("kind", ["send", "watch", "stream"])
 async def test_503_with_retry_after_is_repeated_for_every_kind_of_call(
-    kind: str, server: Script, hurried: HurriedClock
+    kind: str, server: Script, hurried: InstantClock
 ) -> None:
     """REST-C6: 429 without Retry-After is not retried."""
     server.respond(BUSY, chunked(b"{}"))
@@ -108,7 +108,7 @@ async def test_503_with_retry_after_is_repeated_for_every_kind_of_call(
 
 
 async def test_the_server_s_delay_is_kept_to_the_second(
-    server: Script, hurried: HurriedClock
+    server: Script, hurried: InstantClock
 ) -> None:
     """REST-35: delay before a retry = max(Retry-After, URL backoff delay)."""
     server.respond(reply(429, headers={"Retry-After": "5"}), reply())
@@ -121,7 +121,7 @@ async def test_the_server_s_delay_is_kept_to_the_second(
 
 @pytest.mark.parametrize(("base", "slept"), [(2, [5.0]), (8, [8.0])])
 async def test_the_longer_of_two_delays_counts(
-    base: int, slept: list[float], server: Script, hurried: HurriedClock
+    base: int, slept: list[float], server: Script, hurried: InstantClock
 ) -> None:
     """REST-35, REST-40, REST-C16: delay before a retry = max(Retry-After, URL backoff delay)."""
     server.respond(reply(429, headers={"Retry-After": "5"}), reply())
@@ -149,7 +149,7 @@ async def test_without_seconds_there_is_no_retry(step: Reply, server: Script) ->
 
 @pytest.mark.parametrize(("retries", "attempts"), [(2, 3), (0, 1), (-5, 1)])
 async def test_attempts_are_one_more_than_retries(
-    retries: int, attempts: int, server: Script, hurried: HurriedClock
+    retries: int, attempts: int, server: Script, hurried: InstantClock
 ) -> None:
     """REST-24, REST-37, REST-C8: then the last response is the error."""
     server.respond(reply(500, headers={"Retry-After": "1"}))
@@ -167,7 +167,7 @@ async def test_attempts_are_one_more_than_retries(
     ("method", "attempts"), [("GET", 11), ("POST", 1), ("PUT", 1), ("PATCH", 1), ("DELETE", 1)]
 )
 async def test_only_reading_is_repeated_after_a_broken_connection(
-    method: str, attempts: int, step: Reply, server: Script, hurried: HurriedClock
+    method: str, attempts: int, step: Reply, server: Script, hurried: InstantClock
 ) -> None:
     """REST-32, REST-33, REST-34, REST-C7: and nothing by the library behind our back."""
     server.respond(step)
@@ -203,7 +203,7 @@ async def test_opening_a_stream_is_never_repeated_after_a_failure(server: Script
 
 
 async def test_a_watch_that_cannot_be_opened_is_empty_and_no_error(
-    server: Script, hurried: HurriedClock
+    server: Script, hurried: InstantClock
 ) -> None:
     """REST-72, REST-C9: two retries, three attempts."""
     server.respond(cut)
@@ -215,7 +215,7 @@ async def test_a_watch_that_cannot_be_opened_is_empty_and_no_error(
 
 
 async def test_a_final_error_mentions_a_different_earlier_one(
-    server: Script, hurried: HurriedClock
+    server: Script, hurried: InstantClock
 ) -> None:
     """REST-38: the message only; the error is the last one."""
     server.respond(cut, reply(404))
@@ -229,7 +229,7 @@ async def test_a_final_error_mentions_a_different_earlier_one(
 
 
 async def test_an_identical_earlier_error_is_not_repeated_in_the_message(
-    server: Script, hurried: HurriedClock
+    server: Script, hurried: InstantClock
 ) -> None:
     """REST-38: if a final error follows an earlier attempt's different error."""
     server.respond(cut)
@@ -242,7 +242,7 @@ async def test_an_identical_earlier_error_is_not_repeated_in_the_message(
 
 @pytest.mark.parametrize("length", [10, 2048])
 async def test_a_short_body_is_read_so_that_its_connection_is_kept(
-    length: int, server: Script, hurried: HurriedClock
+    length: int, server: Script, hurried: InstantClock
 ) -> None:
     """REST-39: before reconnecting, up to 2 KiB of the discarded body is drained."""
     server.respond(reply(503, b"x" * length, headers={"Retry-After": "1"}), reply())
@@ -253,7 +253,7 @@ async def test_a_short_body_is_read_so_that_its_connection_is_kept(
 
 
 async def test_a_long_body_that_is_not_needed_is_not_read(
-    server: Script, hurried: HurriedClock
+    server: Script, hurried: InstantClock
 ) -> None:
     """REST-39: before reconnecting, up to 2 KiB of the discarded body is drained."""
 
@@ -271,7 +271,7 @@ async def test_a_long_body_that_is_not_needed_is_not_read(
 
 
 async def test_the_timeout_bounds_all_attempts_together(
-    server: Script, hurried: HurriedClock
+    server: Script, hurried: InstantClock
 ) -> None:
     """REST-41, V-9: it is sent to the server, and what would come too late is not waited for."""
     server.respond(reply(429, headers={"Retry-After": "4"}))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubeloop.machinery import ConnectError, StreamBroken, TimeoutExceeded, TransportError
+from kubeloop.errors import ConnectError, StreamBroken, TimeoutExceeded, TransportError
 from kubeloop.rest import TRANSPORT_DELAY, UrlBackoff
 from kubeloop.rest.retry import Call, delay_after_failure, delay_after_response, retry_after_of
 

@@ -7,8 +7,8 @@ import json
 
 import pytest
 
+from kubeloop.errors import DecodeError, NotFound, StreamBroken, TimeoutExceeded
 from kubeloop.kit import ManualClock
-from kubeloop.machinery import DecodeError, NotFound, StreamBroken, TimeoutExceeded
 from kubeloop.rest import Timeouts, path_request, resource_request
 
 from .conftest import PODS, Script, chunked, client_for, reply

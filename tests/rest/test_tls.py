@@ -15,10 +15,7 @@ from kubeloop.config import (
     Identity,
     StaticCredentials,
 )
-from kubeloop.machinery import (
-    ConnectError,
-    TransportError,
-)
+from kubeloop.errors import ConnectError, TransportError
 from kubeloop.rest import (
     RESTClient,
     path_request,
@@ -28,7 +25,7 @@ from kubeloop.rest import (
 from .conftest import (
     PODS,
     Authority,
-    HurriedClock,
+    InstantClock,
     reply,
     serving,
 )
@@ -115,7 +112,7 @@ async def test_a_port_without_http_is_reported() -> None:
 
 
 async def test_a_new_client_certificate_is_shown_while_a_watch_goes_on(
-    tmp_path: Path, authority: Authority, hurried: HurriedClock
+    tmp_path: Path, authority: Authority, hurried: InstantClock
 ) -> None:
     """TRN-15, TRN-C9, X-3: new connections show the new one; what runs is not cut."""
     one, two = authority.issue("one"), authority.issue("two")
@@ -157,7 +154,7 @@ async def test_a_new_client_certificate_is_shown_while_a_watch_goes_on(
 
 
 async def test_a_new_ca_is_trusted_after_five_minutes_and_garbage_never(
-    tmp_path: Path, authority: Authority, hurried: HurriedClock
+    tmp_path: Path, authority: Authority, hurried: InstantClock
 ) -> None:
     """TRN-16, TRN-C10: X-3 for the CA."""
     other = Authority("the next CA")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kubeloop.machinery import NotFound, StreamBroken
+from kubeloop.errors import NotFound, StreamBroken
 from kubeloop.rest import Request, path_request, resource_request
 from kubeloop.rest.tracing import OpenTelemetryTracer, installed_tracer
 

@@ -13,13 +13,7 @@ from typing import Any
 import pytest
 
 from kubeloop.config import AuthProvider, ClusterConfig
-from kubeloop.machinery import (
-    ApiError,
-    ConfigError,
-    ConnectError,
-    TimeoutExceeded,
-    TransportError,
-)
+from kubeloop.errors import ApiError, ConfigError, ConnectError, TimeoutExceeded, TransportError
 from kubeloop.rest import (
     KEEP_ALIVE,
     Request,
@@ -32,7 +26,7 @@ from kubeloop.rest import (
 
 from .conftest import (
     PODS,
-    HurriedClock,
+    InstantClock,
     ReceivedRequest,
     Script,
     ServerConnection,
@@ -186,7 +180,7 @@ async def test_redirects_without_end_are_an_error_after_ten(server: Script) -> N
 
 
 async def test_all_redirects_together_take_no_longer_than_the_call_may(server: Script) -> None:
-    clock = HurriedClock()
+    clock = InstantClock()
 
     async def onward(received: ReceivedRequest, connection: ServerConnection) -> None:
         await clock.sleep(4)

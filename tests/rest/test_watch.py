@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from kubeloop.config import ClusterConfig
-from kubeloop.kit import ManualClock
-from kubeloop.machinery import (
+from kubeloop.errors import (
     ApiError,
     Cause,
     ConnectError,
@@ -21,6 +20,7 @@ from kubeloop.machinery import (
     InternalError,
     has_cause,
 )
+from kubeloop.kit import ManualClock
 from kubeloop.rest import (
     LONGEST_WATCH,
     SHORTEST_WATCH,

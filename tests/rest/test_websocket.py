@@ -9,7 +9,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from kubeloop.machinery import ApiError, Forbidden, TimeoutExceeded, TransportError
+from kubeloop.errors import ApiError, Forbidden, TimeoutExceeded, TransportError
 from kubeloop.rest import ResponseLimits, Timeouts, resource_request
 
 from .conftest import (

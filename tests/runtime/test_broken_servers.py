@@ -20,8 +20,8 @@ import pytest
 
 from kubeloop.cache import ReflectorState, SharedInformer, SharedInformerFactory
 from kubeloop.config import ClusterConfig
+from kubeloop.errors import DecodeError
 from kubeloop.kit import Clock, ManualClock, Timeout, running
-from kubeloop.machinery import DecodeError
 from kubeloop.rest import RESTClient
 from kubeloop.runtime import Client, Manager
 from kubeloop.wire.core.v1 import ConfigMap, Pod
@@ -178,7 +178,7 @@ async def test_an_informer_gets_there_where_streams_are_broken(
 
 
 @pytest.mark.parametrize("kind", ["MODIFIED", "BOOKMARK"])
-async def test_a_proxy_that_ends_each_watch_after_one_event_is_asked_five_times_and_then_slowly(
+async def test_a_proxy_that_ends_each_watch_after_one_event_gets_five_watches_and_then_fewer(
     kind: str,
 ) -> None:
     clock = ManualClock()
@@ -223,7 +223,7 @@ async def test_an_informer_reports_a_proxy_that_stands_still_after_45_seconds() 
                     assert pods.stats().reflector.lists == 1  # it went on where it was
 
 
-async def test_connections_that_are_refused_are_counted_and_warned_of(
+async def test_refused_connections_are_counted_and_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -253,7 +253,7 @@ async def test_connections_that_are_refused_are_counted_and_warned_of(
         ("first", "pages without a new item in a row"),
     ],
 )
-async def test_pages_without_end_are_an_error_for_everybody(page: str, message: str) -> None:
+async def test_pages_without_end_are_an_error_everywhere(page: str, message: str) -> None:
     """Of an informer, of `list_all` and of `each`: after a few requests."""
     collection = Collection("too large", page=page)
     async with cluster(collection, ManualClock()) as client:
@@ -284,7 +284,7 @@ class Forbidding(Collection):
         await reply(403, status)(asked, connection)
 
 
-async def test_a_watch_error_handler_can_be_given_to_every_maker_of_informers() -> None:
+async def test_client_and_manager_accept_a_watch_error_handler() -> None:
     heard: dict[str, list[Exception]] = {"client": [], "factory": [], "manager": [], "cache": []}
     async with cluster(Forbidding(), QuickClock()) as client:
         informer: SharedInformer[Pod] = client.informer(Pod, on_watch_error=heard["client"].append)
@@ -308,10 +308,10 @@ async def test_the_report_of_a_manager_names_informers_that_fail() -> None:
         manager.cache(Pod)
         async with running(manager):
             await eventually(lambda: manager.stats().informers != ())
-            await eventually(lambda: manager.report().lines[0].failures > 1)
+            await eventually(lambda: manager.report().rows[0].failures > 1)
             report = manager.report()
 
-    line = report.lines[0]
+    line = report.rows[0]
     assert line.failing_for is not None
     assert "403" in line.last_error
     assert "warning: pods: has failed for" in str(report)

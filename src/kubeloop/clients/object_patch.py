@@ -12,13 +12,12 @@ from typing import Any
 
 import msgspec
 
-from kubeloop.machinery import (
-    Conflict,
-    GroupResource,
+from kubeloop.errors import Conflict, failure
+from kubeloop.meta import GroupResource
+from kubeloop.patches import (
     PatchError,
     apply_merge_patch,
     apply_strategic_patch,
-    failure,
     merge_patch_between,
     strategic_patch_between,
 )

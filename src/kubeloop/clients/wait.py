@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, final
 
-from kubeloop.machinery import Expired, InvalidValue, KubeError
+from kubeloop.errors import Expired, InvalidArgument, KubeError
 
 from .lists import WatchEvent
 
@@ -72,9 +72,9 @@ def goal_of(
     deleted: bool = False,
     function: Callable[[T], bool] | None = None,
 ) -> Goal[T]:
-    """The goal of `wait_for`. Raises: InvalidValue unless exactly one option is set."""
+    """The goal of `wait_for`. Raises: InvalidArgument unless exactly one option is set."""
     if sum(map(bool, (condition, jsonpath, deleted, function))) != 1:
-        raise InvalidValue(
+        raise InvalidArgument(
             "wait_for: expected exactly one of condition, jsonpath, deleted, function"
         )
     if condition:
@@ -130,7 +130,7 @@ def _section(data: dict[str, Any], key: str) -> dict[str, Any]:
 
 
 def _jsonpath_goal(text: str) -> Goal[T]:
-    from kubeloop.machinery import JSONPath, JSONPathError, relaxed  # only needed here
+    from kubeloop.jsonpath import JSONPath, JSONPathError, relaxed  # only needed here
 
     expression, expected = _split_jsonpath(text)
     path = JSONPath(relaxed(expression), allow_missing_keys=True)
@@ -156,7 +156,7 @@ def _split_jsonpath(text: str) -> tuple[str, str | None]:
     if text.startswith("{") and "}" in text:
         path, _, rest = text.rpartition("}")
         if rest and not rest.startswith("="):
-            raise InvalidValue(f"wait_for jsonpath {text!r}: expected {{path}}=value")
+            raise InvalidArgument(f"wait_for jsonpath {text!r}: expected {{path}}=value")
         return f"{path}}}", rest[1:] if rest else None
     path, equals, expected = text.partition("=")
     return path, expected if equals else None

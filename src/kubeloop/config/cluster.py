@@ -15,7 +15,7 @@ from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 import msgspec
 
-from kubeloop.machinery import get_logger
+from kubeloop.wire import get_logger
 
 from .credentials import Credentials, Impersonation
 from .errors import (

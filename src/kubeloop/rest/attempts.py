@@ -13,8 +13,9 @@ from typing import final
 
 import msgspec
 
+from kubeloop.errors import StreamBroken, TimeoutExceeded, TransportError
 from kubeloop.kit import Clock, Random
-from kubeloop.machinery import StreamBroken, TimeoutExceeded, TransportError, get_logger
+from kubeloop.wire import get_logger
 
 from .codec import Codec
 from .incoming import IncomingResponse, sooner

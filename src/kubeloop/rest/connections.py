@@ -25,8 +25,9 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
 from kubeloop.config import proxy_for, redacted_url
+from kubeloop.errors import ConfigError
 from kubeloop.kit import Clock
-from kubeloop.machinery import ConfigError, get_logger
+from kubeloop.wire import get_logger
 
 from .failures import ConnectionCut
 from .metrics import RequestMetrics

@@ -1,7 +1,7 @@
 """A request as a frozen value, created without I/O.
 
 Guarantees: a path is what its arguments say: no segment can go up, contain a slash or be
-empty; an invalid request is an `InvalidValue` when the value is created, not when it is sent;
+empty; an invalid request is an `InvalidArgument` when the value is created, not when it is sent;
 the repr of a request shows neither its body nor the values of its headers.
 See also: `query` (parameters), `client` (sending), `response` (what the response means).
 """
@@ -16,7 +16,8 @@ from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 import msgspec
 
-from kubeloop.machinery import GroupResource, InvalidValue
+from kubeloop.errors import InvalidArgument
+from kubeloop.meta import GroupResource
 from kubeloop.wire import Duration, ResourceInfo
 
 from .query import Params, encode_query, pairs_of
@@ -167,12 +168,12 @@ def resource_request(
     path after a proxy subresource. An empty namespace means all namespaces.
 
     Raises:
-        InvalidValue: a path segment is invalid, the name is missing, or the namespace of a
+        InvalidArgument: a path segment is invalid, the name is missing, or the namespace of a
             namespaced object is.
     """
     method = _METHODS.get(verb)
     if method is None:
-        raise InvalidValue(
+        raise InvalidArgument(
             f"unknown verb {verb!r} (use get, list, watch, create, update, patch, delete,"
             " deletecollection or an HTTP method in capitals)"
         )
@@ -225,7 +226,7 @@ def path_request(
     A trailing slash of a single segment is kept: `/healthz/`.
     """
     if _METHODS.get(method) != method:
-        raise InvalidValue(f"{method!r} is not an HTTP method (write it in capitals)")
+        raise InvalidArgument(f"{method!r} is not an HTTP method (write it in capitals)")
     return Request(
         method=method,
         path=_absolute(segments),
@@ -247,15 +248,17 @@ def uri_request(
     """A request for a path with a query, as a server returns them in its documents.
 
     Raises:
-        InvalidValue: `uri` is not a URI.
+        InvalidArgument: `uri` is not a URI.
     """
     try:
         parts = urlsplit(uri)
         pairs = parse_qsl(parts.query, keep_blank_values=True)
     except ValueError as error:
-        raise InvalidValue(f"request URI {uri!r}: {error} (write it as /path?key=value)") from error
+        raise InvalidArgument(
+            f"request URI {uri!r}: {error} (write it as /path?key=value)"
+        ) from error
     if _BROKEN_ESCAPE.search(uri):
-        raise InvalidValue(
+        raise InvalidArgument(
             f"request URI {uri!r}: '%' without two hexadecimal digits after it (write it as %25)"
         )
     # path_request escapes the path: an escaped path must not be escaped twice.
@@ -274,39 +277,41 @@ def _check_target(
 ) -> None:
     what = f"{verb} {resource.plural}"
     if not name and (part or verb in _OBJECT_VERBS):
-        raise InvalidValue(f"{what}: the name is empty (give the name of the object)")
+        raise InvalidArgument(f"{what}: the name is empty (give the name of the object)")
     if name and verb in _COLLECTION_VERBS:
-        raise InvalidValue(f"{what}: takes no name, got {name!r} (use a selector)")
+        raise InvalidArgument(f"{what}: takes no name, got {name!r} (use a selector)")
     if namespace and not resource.namespaced:
-        raise InvalidValue(
+        raise InvalidArgument(
             f"{what} in {namespace!r}: {resource.plural} are not namespaced"
             " (leave the namespace out)"
         )
     if namespace or not resource.namespaced:
         return
     if method == "POST" or (name and method in {"GET", "PUT", "DELETE"}):
-        raise InvalidValue(f"{what}: the namespace is empty (give the namespace of the object)")
+        raise InvalidArgument(f"{what}: the namespace is empty (give the namespace of the object)")
 
 
 def _segment(what: str, text: str) -> str:
     """`text` as one segment of a path, escaped."""
     if not isinstance(text, str):  # a dict may hold any value
-        raise InvalidValue(f"{what} in a path: expected a string, got {type(text).__name__}")
+        raise InvalidArgument(f"{what} in a path: expected a string, got {type(text).__name__}")
     if not text or "/" in text or "%" in text or text in {".", ".."}:
         problem = f"{text!r} is not allowed" if text else "it is empty"
-        raise InvalidValue(f"{what} in a path: {problem} ('.', '..', '/' and '%' are not allowed)")
+        raise InvalidArgument(
+            f"{what} in a path: {problem} ('.', '..', '/' and '%' are not allowed)"
+        )
     if text.isalnum() and text.isascii():
         return text
     try:
         return quote(text, safe="$&+,:;=@")
     except UnicodeEncodeError as error:  # arguments of a program may be any bytes
-        raise InvalidValue(f"{what} in a path: {text!r} is not valid UTF-8") from error
+        raise InvalidArgument(f"{what} in a path: {text!r} is not valid UTF-8") from error
 
 
 def _suffix(text: str) -> str:
     parts = text.strip("/").split("/")
     if ".." in parts or "." in parts:
-        raise InvalidValue(f"suffix {text!r} in a path: '.' and '..' are not allowed")
+        raise InvalidArgument(f"suffix {text!r} in a path: '.' and '..' are not allowed")
     slash = "/" if text.endswith("/") and text != "/" else ""
     return "/" + quote("/".join(parts), safe=_SAFE_IN_PATH) + slash
 
@@ -342,5 +347,7 @@ def _pairs(headers: Headers) -> tuple[tuple[str, str], ...]:
     pairs = tuple(headers.items() if isinstance(headers, Mapping) else headers)
     for name, value in pairs:
         if any(character in name + value for character in "\r\n\0"):
-            raise InvalidValue(f"header {name[:80]}: a header must not contain a line break or NUL")
+            raise InvalidArgument(
+                f"header {name[:80]}: a header must not contain a line break or NUL"
+            )
     return pairs

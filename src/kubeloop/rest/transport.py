@@ -31,8 +31,9 @@ from kubeloop.config import (
     open_credentials,
     redacted_url,
 )
-from kubeloop.kit import Clock, cut_off, to_the_end
-from kubeloop.machinery import ClientClosed, TransportError, get_logger
+from kubeloop.errors import ClientClosed, TransportError
+from kubeloop.kit import Clock, abort_connections, run_to_completion
+from kubeloop.wire import get_logger
 
 from .connections import (
     PendingRequests,
@@ -144,13 +145,13 @@ class Transport:
         if self._unclosed is not None:
             self._unclosed.detach()
         if session is not None:
-            await to_the_end(self._close(session))
+            await run_to_completion(self._close(session))
 
     async def _close(self, session: aiohttp.ClientSession) -> None:
         await self._pending.end()
         await session.close()
         # Connections of cancelled requests may still be in their TLS close handshake.
-        await cut_off(self._pending.sockets)
+        await abort_connections(self._pending.sockets)
 
     async def exchange(self, prepared: PreparedRequest) -> IncomingResponse:
         """Send once, and once more if a 401 led to new credentials.
