@@ -37,7 +37,7 @@ async def test_a_server_that_ends_each_watch_after_one_event_is_not_stormed() ->
         await chunked(json.dumps(event).encode() + b"\n")(asked, line)
 
     async with serving() as server:
-        server.says(answer)
+        server.respond(answer)
         async with client_for(server, clock=clock) as rest:
             pods = APIClient(rest=rest).resource(Pod, namespace="shop")
             async with aclosing(watch_table(rest, pods)) as changes:  # type: ignore[arg-type] # as tables

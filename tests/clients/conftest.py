@@ -1,4 +1,4 @@
-"""A server that really answers, and one that only remembers what it was asked."""
+"""An embedded server, and a REST client that records requests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kubeloop.wire.meta.v1 import ObjectMeta
 
 
 class FastClock:
-    """The machine's clocks, but nobody waits for long on purpose."""
+    """The system clock with short sleeps."""
 
     def __init__(self) -> None:
         self._clock = SystemClock()
@@ -30,7 +30,7 @@ class FastClock:
 
 
 class Recorder:
-    """Stands in for a REST client: remembers requests, answers from a script."""
+    """Replaces a REST client: records requests, returns scripted responses."""
 
     def __init__(self, *answers: Any, clock: Clock | None = None) -> None:
         self.answers = list(answers)
@@ -92,7 +92,7 @@ async def hasty(server: Service) -> AsyncIterator[APIClient]:
 
 
 async def until_watched(server: Service) -> None:
-    """Let things happen until somebody watches."""
+    """Wait until a watch is open."""
     while not any(seen.verb == "watch" for seen in server.faults.requests):
         await asyncio.sleep(0)
 

@@ -40,9 +40,7 @@ def test_a_configuration_and_a_rest_client_exclude_each_other() -> None:
         APIClient(ClusterConfig(server="http://h"), rest=Recorder())  # type: ignore[arg-type] # by shape
 
 
-async def test_an_unknown_kind_is_an_error_of_the_first_request(
-    client: APIClient,
-) -> None:
+async def test_an_unknown_kind_is_an_error_of_the_first_request(client: APIClient) -> None:
     websites = client.resource("example.com/v1", "Website")
 
     with pytest.raises(NoKindMatch, match=r"Website\.example\.com in v1"):

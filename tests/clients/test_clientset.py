@@ -19,7 +19,7 @@ from kubeloop.wire.apps.v1 import Deployment
 
 from .conftest import Recorder
 
-ROOM = Path(kubeloop.clients.__file__).parent
+PACKAGE = Path(kubeloop.clients.__file__).parent
 
 
 def row(info: ResourceInfo) -> ResourceRow:
@@ -73,13 +73,13 @@ def test_methods_are_named_in_snake_case(kind: str, plural: str, name: str) -> N
 
 
 def test_the_generated_file_is_what_the_generator_writes() -> None:
-    opening = (ROOM / "_generated/clientset.py").read_text("utf-8").partition("\n")[0]
+    opening = (PACKAGE / "_generated/clientset.py").read_text("utf-8").partition("\n")[0]
     source = opening.removeprefix("# Generated from ").partition(" by tools/")[0]
 
     files = render_clientset(list(map(row, resources())), sorted(GROUPS.items()), source=source)
 
     for name, text in files.items():
-        assert (ROOM / name).read_text("utf-8") == text
+        assert (PACKAGE / name).read_text("utf-8") == text
 
 
 @pytest.mark.timeout(60)

@@ -30,7 +30,7 @@ def conflict(text: str = "changed") -> Conflict:
 
 
 async def test_a_conflict_is_tried_again() -> None:
-    """UTL-8."""
+    """UTL-8: OnError(backoff, retriable, fn): fn error not retriable."""
     change = Change(conflict(), conflict())
 
     assert await retry_on_conflict(change) == "done"
@@ -38,7 +38,7 @@ async def test_a_conflict_is_tried_again() -> None:
 
 
 async def test_anything_else_leaves_at_once() -> None:
-    """UTL-8."""
+    """UTL-8: OnError(backoff, retriable, fn): fn error not retriable."""
     change = Change(api_error("GET pods/web", failure("NotFound", "gone")))
 
     with pytest.raises(NotFound):
@@ -71,6 +71,6 @@ async def test_the_last_conflict_leaves_when_the_tries_are_used_up(
 
 
 def test_a_409_of_an_unknown_reason_is_a_conflict() -> None:
-    """UTL-8, REST-61."""
+    """UTL-8, REST-61: OnError(backoff, retriable, fn): fn error not retriable."""
     assert is_conflict(api_error("PUT", failure("Novelty", "?", code=409)))
     assert not is_conflict(api_error("POST", failure("AlreadyExists", "?")))

@@ -48,7 +48,7 @@ OBJECT: dict[str, Any] = {
 
 
 def test_only_the_applied_fields_come_out() -> None:
-    """TYP-7."""
+    """TYP-7: `extract` returns the fields that a manager applied, and the identity."""
     assert extract(OBJECT, "me") == {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -61,20 +61,20 @@ def test_only_the_applied_fields_come_out() -> None:
 
 
 def test_a_part_is_extracted_on_its_own() -> None:
-    """TYP-7."""
+    """TYP-7: `extract` returns the fields that a manager applied, and the identity."""
     assert extract(Pod.from_dict(OBJECT), "me", subresource="status")["status"] == {
         "phase": "Running"
     }
 
 
 def test_elements_of_a_set_are_extracted_by_value() -> None:
-    """TYP-7, API-37."""
+    """TYP-7, API-37: FieldsV1 keys: `f:<name>` field, `k:{...}` list element by keys."""
     assert extract(OBJECT, "set")["metadata"]["finalizers"] == ["b"]
 
 
 def test_a_stranger_gets_the_identity_alone() -> None:
-    """TYP-7."""
-    assert extract(OBJECT, "nobody") == {
+    """TYP-7: `extract` returns the fields that a manager applied, and the identity."""
+    assert extract(OBJECT, "unknown") == {
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {"name": "web", "namespace": "shop"},

@@ -45,7 +45,7 @@ async def test_a_full_object_gives_its_metadata() -> None:
 
 
 async def test_what_does_not_look_like_an_object_is_rejected() -> None:
-    """DYN-12."""
+    """DYN-12: if the server returns a full object instead, it is decoded as partial metadata."""
     recorder = Recorder({"kind": "Pod", "metadata": {"name": "web"}})
 
     with pytest.raises(DecodeError, match="not an object"):

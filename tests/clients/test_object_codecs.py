@@ -109,7 +109,7 @@ async def test_only_a_custom_kind_may_give_its_list_any_name() -> None:
     """A CRD has a listKind of its own choice; its group version it has not."""
 
     class Website(Resource, group="example.com", version="v1", plural="websites"):
-        """A kind that somebody else defined."""
+        """A custom kind."""
 
     named = {"kind": "Sites", "metadata": {}, "items": []}
     recorder = Recorder(

@@ -89,7 +89,7 @@ async def test_create_read_change_and_delete_an_object(client: APIClient) -> Non
 
 
 async def test_a_dry_run_changes_nothing(client: APIClient) -> None:
-    """TYP-11."""
+    """TYP-11: Create/update/patch options: dryRun, fieldManager, fieldValidation."""
     pods = client.resource(Pod)
 
     made = await pods.create(a_pod(), dry_run=True)
@@ -99,7 +99,7 @@ async def test_a_dry_run_changes_nothing(client: APIClient) -> None:
 
 
 async def test_strict_validation_rejects_unknown_fields(client: APIClient) -> None:
-    """TYP-11."""
+    """TYP-11: Create/update/patch options: dryRun, fieldManager, fieldValidation."""
     pods = client.resource("v1", "Pod")
     body = a_pod().to_dict()
     body["spec"]["novelty"] = 1
@@ -122,7 +122,7 @@ async def test_a_missing_object_is_none_and_a_missing_kind_is_an_error(client: A
 
 
 async def test_delete_keeps_its_preconditions(client: APIClient) -> None:
-    """TYP-10."""
+    """TYP-10: delete options: gracePeriodSeconds, preconditions {uid, resourceVersion}."""
     pods = client.resource(Pod)
     made = await pods.create(a_pod())
 
@@ -135,7 +135,7 @@ async def test_delete_keeps_its_preconditions(client: APIClient) -> None:
 
 
 async def test_a_collection_is_deleted_by_selector(client: APIClient) -> None:
-    """TYP-C6."""
+    """TYP-C6: DeleteCollection sends selectors in the query and delete options in the body."""
     maps = client.resource(ConfigMap)
     for name, tier in (("a", "x"), ("b", "x"), ("c", "y")):
         await maps.create(ConfigMap(metadata=ObjectMeta(name=name, labels={"tier": tier})))
@@ -307,7 +307,7 @@ async def test_create_or_update_merges_lists_of_built_in_kinds_by_name(client: A
 
 
 async def test_a_scale_is_read_and_set(client: APIClient) -> None:
-    """TYP-16."""
+    """TYP-16: service ProxyGet as above. Node PatchStatus: strategic merge patch on `/status`."""
     deployments = client.apps_v1.deployments()
     await deployments.create(a_deployment())
 
@@ -322,7 +322,7 @@ async def test_a_scale_is_read_and_set(client: APIClient) -> None:
 
 
 async def test_a_pod_is_bound_and_evicted(client: APIClient) -> None:
-    """TYP-14, TYP-C8."""
+    """TYP-14, TYP-C8: pod expansion: GetLogs(name, opts) builds a request on `/log`."""
     pods = client.resource(Pod)
     await client.resource(Node).create(Node(metadata=ObjectMeta(name="n1")))
     await pods.create(a_pod())
@@ -335,7 +335,7 @@ async def test_a_pod_is_bound_and_evicted(client: APIClient) -> None:
 
 
 async def test_a_log_comes_line_by_line(server: Service, client: APIClient) -> None:
-    """TYP-14, TYP-C5."""
+    """TYP-14, TYP-C5: pod expansion: GetLogs(name, opts) builds a request on `/log`."""
     pods = client.resource(Pod)
     await pods.create(a_pod())
     server.set_log("default", "web", "one\ntwo\nthree\n")
@@ -347,7 +347,7 @@ async def test_a_log_comes_line_by_line(server: Service, client: APIClient) -> N
 
 
 async def test_a_token_is_given(client: APIClient) -> None:
-    """TYP-16."""
+    """TYP-16: service ProxyGet as above. Node PatchStatus: strategic merge patch on `/status`."""
     accounts = client.resource(ServiceAccount)
     await accounts.create(ServiceAccount(metadata=ObjectMeta(name="builder")))
 
@@ -358,7 +358,7 @@ async def test_a_token_is_given(client: APIClient) -> None:
 
 
 async def test_a_table_has_the_columns_of_its_kind(client: APIClient) -> None:
-    """API-46."""
+    """API-46: Table: Accept `application/json;as=Table;v=v1;g=meta.k8s.io`."""
     pods = client.resource(Pod)
     await pods.create(a_pod())
 
@@ -371,7 +371,7 @@ async def test_a_table_has_the_columns_of_its_kind(client: APIClient) -> None:
 
 
 async def test_metadata_of_any_kind(client: APIClient) -> None:
-    """DYN-11, API-47."""
+    """DYN-11, API-47: accept for get/watch/patch."""
     await client.resource(Pod).create(a_pod(app="web"))
     pods = client.metadata("v1", "Pod")
 
@@ -384,7 +384,7 @@ async def test_metadata_of_any_kind(client: APIClient) -> None:
 
 
 async def test_everything_is_walked_over_in_pages(server: Service, client: APIClient) -> None:
-    """WTC-10, WTC-12."""
+    """WTC-10, WTC-12: List: first page uses the given RV/RVMatch."""
     maps = client.resource(ConfigMap)
     for number in range(7):
         await maps.create(ConfigMap(metadata=ObjectMeta(name=f"m{number}", labels={"a": "b"})))
@@ -421,7 +421,7 @@ async def test_an_iteration_continues_after_an_expired_token(
 
 
 async def test_one_client_for_all_namespaces(client: APIClient) -> None:
-    """TYP-3."""
+    """TYP-3: a namespaced client created with an empty namespace omits the namespace segment."""
     from kubeloop.wire.core.v1 import Namespace
 
     await client.resource(Namespace).create(Namespace(metadata=ObjectMeta(name="shop")))
@@ -482,7 +482,7 @@ async def test_a_list_is_a_list(server: Service, client: APIClient) -> None:
 async def test_an_eviction_that_is_put_off_is_tried_again(
     server: Service, hasty: APIClient
 ) -> None:
-    """TYP-18: as any answer that says when to come back, unless nobody wants that."""
+    """TYP-18: as every response with `Retry-After`, unless `max_retries` is 0."""
     pods = hasty.resource(Pod)
     await pods.create(a_pod())
     busy = Match(subresource="eviction")

@@ -28,7 +28,7 @@ class Source:
 
     def __init__(self, count: int, *, forget: int = 0, going_on: str = "") -> None:
         self.count = count
-        self.forget = forget  # the number of the request that is answered with Expired
+        self.forget = forget  # the number of the request that is responded to with Expired
         self.going_on = going_on
         self.asked: list[ListOptions] = []
 
@@ -72,14 +72,14 @@ async def test_501_items_take_two_requests() -> None:
 
 
 async def test_one_page_is_the_servers_own_list() -> None:
-    """WTC-10."""
+    """WTC-10: List: first page uses the given RV/RVMatch."""
     found, paged = await Pager(Source(3).fetch).list(ListOptions())
 
     assert (found.items, paged) == ([0, 1, 2], False)
 
 
 async def test_a_limit_in_the_options_wins_and_zero_disables_paging() -> None:
-    """WTC-9."""
+    """WTC-9: options.limit wins; when it is 0 the pager's page size (default 500) is used."""
     limited, whole = Source(10), Source(600)
 
     await Pager(limited.fetch).list(ListOptions(limit=4))
@@ -106,13 +106,13 @@ async def test_an_expired_page_means_one_full_list() -> None:
 
 
 async def test_a_first_page_that_has_expired_is_an_error() -> None:
-    """WTC-11, WTC-C7."""
+    """WTC-11, WTC-C7: expired on a continue page (not the first) with FullListIfExpired."""
     with pytest.raises(Expired):
         await Pager(Source(10, forget=1).fetch).list(ListOptions())
 
 
 async def test_without_the_full_list_an_expired_page_is_an_error() -> None:
-    """WTC-11."""
+    """WTC-11: expired on a continue page (not the first) with FullListIfExpired."""
     pager = Pager(Source(10, forget=2).fetch, page_size=4, full_list_if_expired=False)
 
     with pytest.raises(Expired):
@@ -138,7 +138,7 @@ async def test_gone_is_not_expired() -> None:
 
 
 async def test_each_item_comes_once_and_in_order() -> None:
-    """WTC-12."""
+    """WTC-12: EachListItem: streams pages, stops at the first callback error."""
     source = Source(10)
 
     assert await collected(Pager(source.fetch, page_size=4).each(ListOptions(), key=str)) == list(
@@ -191,7 +191,7 @@ async def test_the_next_page_is_fetched_while_this_one_is_used() -> None:
 
 
 async def test_leaving_early_leaves_no_task() -> None:
-    """X-7."""
+    """X-7: a cancelled call leaves nothing open."""
     started = asyncio.Event()
 
     async def fetch(options: ListOptions) -> ObjectList[int]:

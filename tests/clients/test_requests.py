@@ -99,7 +99,7 @@ async def test_a_misspelt_keyword_is_an_error_of_its_verb_and_nothing_is_sent(
     ],
 )
 async def test_verbs_of_objects(call: Call, line: str) -> None:
-    """TYP-1, TYP-2, TYP-5, TYP-11, TYP-14, TYP-C7."""
+    """TYP-1, TYP-2, TYP-5, TYP-11, TYP-14, TYP-C7: verbs per resource."""
     recorder = Recorder(POD)
 
     await call(recorder.client.resource(Pod, namespace="shop"))
@@ -145,7 +145,7 @@ async def test_verbs_of_objects(call: Call, line: str) -> None:
     ],
 )
 async def test_verbs_of_collections_and_actions(call: Call, line: str) -> None:
-    """TYP-2, TYP-12, TYP-14, TYP-15, TYP-C2, TYP-C3, TYP-C4, TYP-C6, DYN-8."""
+    """TYP-2, TYP-12, TYP-14, TYP-15, TYP-C2, TYP-C3, TYP-C4, TYP-C6, DYN-8: list options."""
     recorder = Recorder({"kind": "PodList", "items": []})
 
     await call(recorder.client.resource(Pod, namespace="shop"))
@@ -191,7 +191,7 @@ async def test_the_type_of_a_patch_is_its_content_type(kind: Any, content_type: 
 
 
 async def test_force_is_for_apply_patches_only(recorder: Recorder) -> None:
-    """TYP-11."""
+    """TYP-11: Create/update/patch options: dryRun, fieldManager, fieldValidation."""
     pods = recorder.client.resource(Pod, namespace="shop")
 
     with pytest.raises(InvalidArgument, match="force"):
@@ -210,7 +210,7 @@ async def test_the_text_of_a_patch_is_valid_unicode(recorder: Recorder) -> None:
 
 
 async def test_an_apply_is_json_under_the_yaml_type_with_a_manager_and_force() -> None:
-    """TYP-5, TYP-6, DYN-7: `force` is always said; what is not set is not sent; a client's own
+    """TYP-5, TYP-6, DYN-7: `force` is always sent; options that are not set are not; a client's own
     manager is used where none is."""
     recorder = Recorder(POD)
     client = APIClient(rest=recorder, field_manager="mine")  # type: ignore[arg-type] # fits by shape
@@ -242,7 +242,7 @@ async def test_an_apply_without_a_name_or_with_managed_fields_is_rejected(
 
 
 async def test_delete_sends_its_options_as_a_body(recorder: Recorder) -> None:
-    """TYP-10, DYN-8, REST-23."""
+    """TYP-10, DYN-8, REST-23: delete options: gracePeriodSeconds."""
     await recorder.client.resource(Pod, namespace="shop").delete(
         "web",
         propagation="Foreground",
@@ -265,7 +265,7 @@ async def test_delete_sends_its_options_as_a_body(recorder: Recorder) -> None:
 async def test_deleting_a_collection_has_selectors_in_the_url_and_options_in_the_body(
     recorder: Recorder,
 ) -> None:
-    """TYP-C6, DYN-8, REST-42."""
+    """TYP-C6, DYN-8, REST-42: delete and DeleteCollection send DeleteOptions as body."""
     await recorder.client.resource(Pod, namespace="shop").delete_collection(
         selector="app=web", grace_period=5, timeout_seconds=3
     )
@@ -306,7 +306,7 @@ async def test_where_a_collection_is(
 
 
 async def test_another_namespace_leaves_the_first_client_as_it_is(recorder: Recorder) -> None:
-    """DYN-4."""
+    """DYN-4: `Namespace(ns)` returns a new handle; the original stays cluster-wide."""
     pods = recorder.client.resource(Pod, namespace="a")
 
     pods.in_namespace("b")
@@ -402,7 +402,7 @@ async def test_the_dynamic_client_asks_for_json(recorder: Recorder) -> None:
 
 
 async def test_an_eviction_and_a_binding_name_what_they_are_about(recorder: Recorder) -> None:
-    """TYP-14, TYP-16, TYP-C8: the answer is not looked at."""
+    """TYP-14, TYP-16, TYP-C8: the response is not looked at."""
     recorder.answers = [{"kind": "Status", "status": "Success"}] * 2
     pods = recorder.client.resource(Pod, namespace="shop")
 
@@ -469,7 +469,7 @@ async def test_parts_of_single_kinds() -> None:
     ],
 )
 def test_a_proxys_name_says_scheme_and_port(scheme: str, port: str | int, spelt: str) -> None:
-    """TYP-15."""
+    """TYP-15: proxy name: `scheme:name:port` if a scheme is given, `name:port` if only a port."""
     assert proxy_name("web", scheme=scheme, port=port) == spelt
 
 

@@ -59,7 +59,7 @@ async def test_a_scale_is_read_where_the_mapper_says() -> None:
 
 
 async def test_an_update_speaks_the_kind_that_the_server_says() -> None:
-    """DYN-15: known from discovery, once; the answer is autoscaling/v1 again."""
+    """DYN-15: known from discovery, once; the response is autoscaling/v1 again."""
     old = {"kind": "Scale", "group": "extensions", "version": "v1beta1"}
     answer = scale_to(SCALE, GroupVersionKind("extensions", "v1beta1", "Scale"))
     recorder = Recorder(*discovery("shop.io", old), answer, answer)
@@ -95,7 +95,7 @@ async def test_a_patch_takes_the_whole_resource() -> None:
 
 
 async def test_a_resource_without_a_scale_is_an_error() -> None:
-    """DYN-16."""
+    """DYN-16: resource without a scale subresource in discovery -> error."""
     recorder = Recorder(*discovery("shop.io", PLAIN))
 
     with pytest.raises(InvalidArgument, match="no scale"):
@@ -103,7 +103,7 @@ async def test_a_resource_without_a_scale_is_an_error() -> None:
 
 
 async def test_a_resource_that_is_not_served_is_not_found() -> None:
-    """DYN-14."""
+    """DYN-14: Get/Update resolve the preferred version of a group resource through the mapper."""
     recorder = Recorder(*discovery("shop.io", PLAIN))
 
     with pytest.raises(NoResourceMatch):
@@ -115,7 +115,7 @@ async def test_a_resource_that_is_not_served_is_not_found() -> None:
 )
 @pytest.mark.parametrize("selector", ["", "a=b", "a=b,c=d", "a in (b,c)"])
 def test_older_scales_convert_there_and_back(place: tuple[str, str], selector: str) -> None:
-    """DYN-15."""
+    """DYN-15: an update uses the scale kind that discovery names."""
     scale = Scale(metadata=ObjectMeta(name="w"), spec=ScaleSpec(replicas=2))
     if selector:
         scale.status = ScaleStatus(replicas=1, selector=selector)
@@ -127,7 +127,7 @@ def test_older_scales_convert_there_and_back(place: tuple[str, str], selector: s
 
 
 def test_an_older_scale_that_says_only_its_map_converts() -> None:
-    """DYN-15."""
+    """DYN-15: an update uses the scale kind that discovery names."""
     found = scale_from(
         {
             "apiVersion": "apps/v1beta1",

@@ -60,7 +60,7 @@ def test_a_jsonpath_is_there_or_has_its_value(wanted: str, reached: bool) -> Non
 
 
 def test_another_object_of_the_same_name_means_it_was_deleted() -> None:
-    """WTC-7, WTC-C5: the deletion happened while nobody looked."""
+    """WTC-7, WTC-C5: the object was deleted in a watch gap."""
     goal: Goal[Any] = goal_of(deleted=True)
 
     assert not met(goal, {"metadata": {"uid": "1"}})
@@ -103,7 +103,7 @@ def test_exactly_one_thing_is_waited_for(wanted: dict[str, Any]) -> None:
     ],
 )
 def test_a_status_that_means_something_else_is_not_what_is_waited_for(status: Any) -> None:
-    """A kind of somebody else's may have anything under the usual names."""
+    """Custom kinds may have any value in `status.conditions`."""
     data = {"metadata": {"name": "a", "generation": 1}, "status": status}
     goal: Goal[Any] = goal_of(condition="Ready")
 

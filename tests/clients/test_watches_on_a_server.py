@@ -24,7 +24,7 @@ def a_map(name: str, **data: str) -> ConfigMap:
 
 
 async def test_changes_come_typed_and_in_order(client: APIClient) -> None:
-    """TYP-2, DYN-10."""
+    """TYP-2, DYN-10: path and parameters: create POST collection."""
     maps = client.resource(ConfigMap)
     page = await maps.list()
 
@@ -55,7 +55,7 @@ async def test_without_a_version_what_is_there_comes_first(client: APIClient) ->
 
 
 async def test_a_broken_stream_is_resumed_without_loss(server: Service, hasty: APIClient) -> None:
-    """WTC-1, WTC-C1."""
+    """WTC-1, WTC-C1: RetryWatcher(initialRV, watcher): initial RV "" or "0" is an error."""
     maps = hasty.resource(ConfigMap)
     page = await maps.list()
 
@@ -79,14 +79,14 @@ async def test_an_expired_version_is_an_error(server: Service, client: APIClient
 
 
 async def test_a_version_that_names_no_state_is_rejected(client: APIClient) -> None:
-    """WTC-1."""
+    """WTC-1: RetryWatcher(initialRV, watcher): initial RV "" or "0" is an error."""
     for since in ("", "0"):
         with pytest.raises(InvalidArgument):
             await anext(client.resource(ConfigMap).watch(resource_version=since))
 
 
 async def test_a_watch_of_dicts_and_of_metadata(client: APIClient) -> None:
-    """DYN-10, DYN-11."""
+    """DYN-10, DYN-11: watch events carry unstructured objects."""
     page = await client.resource(ConfigMap).list()
     await client.resource(ConfigMap).create(a_map("a", k="v"))
 
@@ -113,7 +113,7 @@ async def test_the_raw_form_is_bytes(client: APIClient) -> None:
 
 
 async def test_being_cancelled_ends_a_watch_at_once(server: Service, client: APIClient) -> None:
-    """X-7."""
+    """X-7: a cancelled call leaves nothing open."""
     page = await client.resource(ConfigMap).list()
     task = asyncio.ensure_future(
         anext(client.resource(ConfigMap).watch(resource_version=page.version))
@@ -127,7 +127,7 @@ async def test_being_cancelled_ends_a_watch_at_once(server: Service, client: API
 
 
 async def test_until_each_condition_was_met(client: APIClient) -> None:
-    """WTC-7."""
+    """WTC-7: until = RetryWatcher + UntilWithoutRetry."""
     maps = client.resource(ConfigMap)
     page = await maps.list()
     await maps.create(a_map("a"))
@@ -227,7 +227,7 @@ async def test_without_time_an_object_is_looked_at_once(client: APIClient) -> No
 async def test_waiting_continues_after_an_expired_version(
     server: Service, hasty: APIClient
 ) -> None:
-    """WTC-7, WTC-C5: the object was deleted and made anew while nobody looked."""
+    """WTC-7, WTC-C5: the object was deleted and created again in a watch gap."""
     maps = hasty.resource(ConfigMap)
     await maps.create(a_map("a"))
     waiting = asyncio.ensure_future(maps.wait_for("a", deleted=True, timeout=4))

@@ -104,7 +104,7 @@ def authority() -> Authority:
 
 @pytest.fixture(scope="session")
 def other_authority() -> Authority:
-    return Authority("somebody else")
+    return Authority("another authority")
 
 
 @pytest.fixture(scope="session")

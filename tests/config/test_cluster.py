@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from typing import Any, cast
 
 import msgspec
 import pytest
@@ -61,7 +62,7 @@ def test_any_credentials_are_enough(given: dict[str, object]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "text"),
     [
         ({"ca": b"x", "insecure_skip_tls_verify": True}, "a CA is set"),  # TRN-3
         ({"ca_file": "x", "insecure_skip_tls_verify": True}, "a CA is set"),  # TRN-3
@@ -80,14 +81,14 @@ def test_any_credentials_are_enough(given: dict[str, object]) -> None:
         ({"server": "https://h:port"}, "not an address"),
     ],
 )
-def test_a_contradiction_is_an_error(given: dict[str, object], said: str) -> None:
-    """TRN-3, TRN-8, TRN-C8, REST-3, REST-11, CFG-30."""
-    with pytest.raises(InvalidConfig, match=said):
+def test_a_contradiction_is_an_error(given: dict[str, object], text: str) -> None:
+    """TRN-3, TRN-8, TRN-C8, REST-3, REST-11, CFG-30: CA together with insecure is an error."""
+    with pytest.raises(InvalidConfig, match=text):
         ClusterConfig(**{"server": "https://h", "token": "t", **given})  # type: ignore[arg-type]
 
 
 def test_all_contradictions_are_listed() -> None:
-    """CFG-40."""
+    """CFG-40: all problems are in one error, and each can be tested for."""
     with pytest.raises(InvalidConfig) as caught:
         ClusterConfig(server="h/p", username="u", token="t", ca=b"x", insecure_skip_tls_verify=True)
 
@@ -108,12 +109,12 @@ def test_all_contradictions_are_listed() -> None:
     ],
 )
 def test_the_base_url_has_a_scheme_and_a_final_slash(given: dict[str, object], url: str) -> None:
-    """REST-2, REST-3."""
+    """REST-2, REST-3: base URL: query and fragment are dropped."""
     assert ClusterConfig(**given).base_url == url  # type: ignore[arg-type]  # a test's options
 
 
 def test_no_secret_is_in_the_repr() -> None:
-    """REST-9."""
+    """REST-9: printing a Config must redact: password, bearer token, auth persister."""
     plugin = msgspec.structs.replace(
         PLUGIN,
         args=("--secret=s3cret",),
@@ -156,7 +157,7 @@ def test_a_configuration_is_a_value() -> None:
 
 
 def test_the_anonymous_copy_keeps_the_server_and_nothing_else() -> None:
-    """REST-10."""
+    """REST-10: "Anonymous" copy keeps host, API path, content config, CA."""
     config = ClusterConfig(
         server="https://h",
         ca=b"ca",
@@ -193,7 +194,7 @@ def test_text_that_nothing_can_carry_is_rejected_at_once(name: str, odd: str, me
     config = ClusterConfig(server="https://h", anonymous=True)
 
     with pytest.raises(InvalidConfig, match=f"{name}: .*{message}"):
-        config.replace(**{name: f"http://a{odd}b"})
+        config.replace(**cast("Any", {name: f"http://a{odd}b"}))
 
 
 def test_custom_credentials_fit_the_protocol() -> None:
@@ -209,7 +210,7 @@ def test_custom_credentials_fit_the_protocol() -> None:
 
 
 def test_impersonation_headers_say_who() -> None:
-    """REST-74, REST-C20."""
+    """REST-74, REST-C20: impersonation headers: `Impersonate-User`."""
     who = Impersonation(
         user="ada", uid="7", groups=("a", "b"), extra={"test.example.com/thing": ("x", "y")}
     )
@@ -225,7 +226,7 @@ def test_impersonation_headers_say_who() -> None:
 
 
 def test_the_user_is_sent_once_anything_is_and_odd_keys_are_escaped() -> None:
-    """REST-74."""
+    """REST-74: impersonation headers: `Impersonate-User`."""
     assert impersonation_headers(None) == ()
     assert impersonation_headers(Impersonation()) == ()
     assert impersonation_headers(Impersonation(groups=("g",)))[0] == ("Impersonate-User", "")
@@ -246,7 +247,7 @@ def test_the_user_is_sent_once_anything_is_and_odd_keys_are_escaped() -> None:
     ],
 )
 def test_an_authorization_header_is_masked(value: str, shown: str) -> None:
-    """TRN-23, TRN-C11."""
+    """TRN-23, TRN-C11: debug logging by verbosity: 6 URL+status+time."""
     assert mask_authorization(value) == shown
 
 
@@ -264,6 +265,6 @@ def test_a_url_is_shown_without_its_password(url: str, shown: str) -> None:
 
 
 def test_a_server_that_speaks_neither_http_nor_https_is_rejected() -> None:
-    """REST-3."""
+    """REST-3: host parsing: empty host means `localhost`."""
     with pytest.raises(InvalidConfig, match="'ftp://host' is neither http nor https"):
         _ = ClusterConfig(server="ftp://host", anonymous=True).base_url

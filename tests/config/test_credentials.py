@@ -49,7 +49,7 @@ def token_file(tmp_path: Path) -> Path:
 async def test_a_token_file_is_trimmed_and_read_again_after_fifty_seconds(
     token_file: Path, clock: ManualClock
 ) -> None:
-    """TRN-17, TRN-C4, TRN-C5, REST-79."""
+    """TRN-17, TRN-C4, TRN-C5, REST-79: token file: read lazily; value trimmed."""
     credentials = TokenFileCredentials(str(token_file), clock=clock)
     assert (await credentials.identity()).authorization == "Bearer one"
     write(token_file, "two\n")
@@ -91,7 +91,7 @@ async def test_a_token_file_that_was_never_readable_is_a_loud_error(
 async def test_the_file_wins_over_the_token_while_it_can_be_read(
     token_file: Path, clock: ManualClock
 ) -> None:
-    """TRN-22, CFG-26."""
+    """TRN-22, CFG-26: bearer precedence: existing header > token file."""
     config = ClusterConfig(server="https://h", token="static\n", token_file=str(token_file))
     assert (await open_credentials(config, clock=clock).identity()).authorization == "Bearer one"
 
@@ -117,7 +117,7 @@ async def test_a_rejected_token_is_read_again_at_the_next_request(
 async def test_a_token_newer_than_the_rejected_one_is_kept(
     token_file: Path, clock: ManualClock
 ) -> None:
-    """TRN-18."""
+    """TRN-18: generic token source wrapper: skipped if an Authorization header exists."""
     credentials = TokenFileCredentials(str(token_file), clock=clock)
     old = await credentials.identity()
     await credentials.refresh(old)
@@ -236,7 +236,7 @@ def test_a_pair_that_never_fitted_is_an_error(pair: tuple[Path, Path], clock: Ma
 async def test_files_are_followed_only_when_both_are_files(
     pair: tuple[Path, Path], issued: Issued, reissued: Issued, clock: ManualClock
 ) -> None:
-    """TRN-6, TRN-4, TRN-C2."""
+    """TRN-6, TRN-4, TRN-C2: client certificate selection per handshake: static pair."""
     half = ClusterConfig(
         server="https://h", client_certificate=issued.certificate, client_key_file=str(pair[1])
     )
@@ -265,7 +265,7 @@ async def test_files_are_followed_only_when_both_are_files(
 
 
 def test_a_pair_given_as_data_is_checked_at_once(issued: Issued, clock: ManualClock) -> None:
-    """TRN-6, TRN-C2."""
+    """TRN-6, TRN-C2: client certificate selection per handshake: static pair."""
     with pytest.raises(CredentialError, match="/no: No such file"):
         open_credentials(
             ClusterConfig(
@@ -285,7 +285,7 @@ def test_a_pair_given_as_data_is_checked_at_once(issued: Issued, clock: ManualCl
 async def test_a_token_and_a_certificate_are_shown_together(
     issued: Issued, token_file: Path, clock: ManualClock
 ) -> None:
-    """CFG-C8."""
+    """CFG-C8: token + username in one user -> validation error."""
     config = ClusterConfig(
         server="https://h",
         token_file=str(token_file),
@@ -303,7 +303,7 @@ async def test_a_token_and_a_certificate_are_shown_together(
 
 
 async def test_basic_authentication_is_utf8(clock: ManualClock) -> None:
-    """TRN-7."""
+    """TRN-7: "Has cert auth" needs both a certificate and a key."""
     config = ClusterConfig(server="https://h", username="ada", password="pä:ß")
 
     identity = await open_credentials(config, clock=clock).identity()
@@ -314,7 +314,7 @@ async def test_basic_authentication_is_utf8(clock: ManualClock) -> None:
 def test_a_plugin_is_asked_only_where_nothing_else_is_configured(
     issued: Issued, clock: ManualClock
 ) -> None:
-    """EXE-3."""
+    """EXE-3: the plugin is skipped entirely when the transport already has token."""
     alone = ClusterConfig(server="https://h", exec=PLUGIN)
     others = [
         alone.replace(token="t"),
@@ -345,7 +345,7 @@ async def test_anonymous_means_neither_header_nor_certificate(clock: ManualClock
 
 
 def test_auth_providers_are_known_by_name(clock: ManualClock) -> None:
-    """OID-4."""
+    """OID-4: requesting an unregistered provider name is an error."""
 
     def config(name: str) -> ClusterConfig:
         provider = AuthProvider(name=name, config={"idp-issuer-url": "x", "client-id": "y"})

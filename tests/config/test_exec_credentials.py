@@ -69,7 +69,7 @@ async def test_a_plugin_is_run_again_before_its_credentials_end(
 async def test_short_lived_credentials_are_not_refreshed_with_every_request(
     plugin: Plugin, runs: Runs, clock: ManualClock
 ) -> None:
-    """EXE-8."""
+    """EXE-8: `expirationTimestamp` (RFC 3339)."""
     credentials = ExecCredentials(
         plugin("answer(token='t', expirationTimestamp='2030-01-01T00:00:05Z')"), clock=clock
     )
@@ -84,7 +84,7 @@ async def test_short_lived_credentials_are_not_refreshed_with_every_request(
 async def test_a_failed_refresh_takes_nothing_away_that_is_good(
     plugin: Plugin, clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """EXE-8."""
+    """EXE-8: `expirationTimestamp` (RFC 3339)."""
     credentials = ExecCredentials(
         plugin(
             """
@@ -180,7 +180,7 @@ async def test_a_new_certificate_is_a_new_identity(
 
 
 async def test_stats_name_the_earlier_of_the_two_ends(plugin: Plugin, clock: ManualClock) -> None:
-    """EXE-13."""
+    """EXE-13: Metrics: `rest_client_exec_plugin_call_total`."""
     credentials = ExecCredentials(
         plugin("answer(token='t', expirationTimestamp='2030-01-01T01:00:00Z')"), clock=clock
     )
@@ -197,8 +197,8 @@ async def test_a_plugin_gets_its_arguments_variables_and_exec_info(
     """EXE-4, EXE-5: and no standard input, and no shell."""
     config = plugin(
         """
-        told = [sys.argv[1:], os.environ['A'], os.environ['OURS'], info['spec'], sys.stdin.read()]
-        answer(token=json.dumps(told, separators=(',', ':')))
+        received = [sys.argv[1:], os.environ['A'], os.environ['OURS'], info['spec'], sys.stdin.read()]
+        answer(token=json.dumps(received, separators=(',', ':')))
         """,
         env=(ExecEnv(name="A", value="$HOME"),),
     )
@@ -233,7 +233,7 @@ async def test_a_plugin_that_is_not_installed_says_how_to_get_it(
 
 
 async def test_the_install_hint_is_shown_ten_times_an_hour(clock: ManualClock) -> None:
-    """EXE-11."""
+    """EXE-11: binary not found: error text plus a help text and the install hint."""
     config = ExecConfig(
         command="kubeloop-no-such-plugin",
         api_version="client.authentication.k8s.io/v1",
@@ -280,7 +280,7 @@ async def test_a_long_complaint_is_cut_to_its_end(plugin: Plugin, clock: ManualC
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "message"),
     [
         ("print('s3cret rubbish')", "not JSON"),
         ("pass", "printed nothing"),
@@ -293,10 +293,10 @@ async def test_a_long_complaint_is_cut_to_its_end(plugin: Plugin, clock: ManualC
     ],
 )
 async def test_a_plugin_with_invalid_output_is_an_error(
-    plugin: Plugin, clock: ManualClock, body: str, said: str
+    plugin: Plugin, clock: ManualClock, body: str, message: str
 ) -> None:
-    """EXE-7, CFG-C19."""
-    with pytest.raises(PluginError, match=said) as caught:
+    """EXE-7, CFG-C19: output must be an ExecCredential of exactly the configured group/version."""
+    with pytest.raises(PluginError, match=message) as caught:
         await ExecCredentials(plugin(body), clock=clock).identity()
 
     assert "s3cret" not in str(caught.value)
@@ -356,7 +356,7 @@ async def test_a_plugin_that_hangs_is_killed_with_its_children(
 async def test_a_cancelled_request_leaves_no_plugin_behind(
     hanging: ExecConfig, pipes: Pipes, clock: ManualClock
 ) -> None:
-    """X-7."""
+    """X-7: a cancelled call leaves nothing open."""
     asking = asyncio.create_task(ExecCredentials(hanging, clock=clock).identity())
     over = asyncio.create_task(asyncio.to_thread(pipes.read_alive))
     await asyncio.to_thread(pipes.read_ready)
@@ -434,7 +434,7 @@ async def test_a_program_that_cannot_be_started_is_our_error(
 
 
 async def test_a_denied_plugin_is_not_run(plugin: Plugin, runs: Runs, clock: ManualClock) -> None:
-    """EXE-12, EXE-13."""
+    """EXE-12, EXE-13: plugin policy: `AllowAll` (or empty) / `DenyAll` / `Allowlist`."""
     denied = ExecCredentials(
         plugin("answer(token='t')", policy=ExecPolicy(mode="DenyAll")), clock=clock
     )
@@ -469,7 +469,7 @@ async def test_what_a_good_plugin_writes_is_not_logged_at_any_level(
 async def test_a_rejection_of_what_was_never_given_runs_nothing(
     plugin: Plugin, runs: Runs, clock: ManualClock
 ) -> None:
-    """EXE-9."""
+    """EXE-9: on a 401 response the plugin is run again."""
     await ExecCredentials(plugin("answer(token='t')"), clock=clock).refresh(Identity(epoch=9))
 
     assert runs() == 0
@@ -494,7 +494,7 @@ async def test_credentials_are_shared_by_handing_them_on_and_not_by_accident(
 async def test_an_interactive_program_has_our_terminal(
     plugin: Plugin, clock: ManualClock, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """EXE-4: what it asks is seen at once, and its answer is still ours."""
+    """EXE-4: what it asks is seen at once, and its response is still ours."""
     config = plugin(
         "sys.stderr.write('Password: '); print(os.getsid(0) == os.getsid(os.getppid()))"
     )

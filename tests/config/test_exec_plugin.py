@@ -46,7 +46,7 @@ PLUGIN = ExecConfig(command="plugin", api_version=V1, interactive_mode="Never")
     "version", ["client.authentication.k8s.io/v1alpha1", "v1", "client.authentication.k8s.io/v2"]
 )
 def test_other_versions_are_an_error_at_construction(version: str) -> None:
-    """EXE-1."""
+    """EXE-1: supported apiVersions: `client.authentication.k8s.io/v1` and `/v1beta1`."""
     check_exec_config(PLUGIN)
     check_exec_config(msgspec.structs.replace(PLUGIN, api_version=V1BETA1))
     with pytest.raises(ConfigError, match="is not supported"):
@@ -54,7 +54,7 @@ def test_other_versions_are_an_error_at_construction(version: str) -> None:
 
 
 def test_the_environment_is_ours_and_the_kubeconfigs_and_the_exec_info() -> None:
-    """EXE-4."""
+    """EXE-4: Process: command path is cleaned; args as given."""
     plugin = msgspec.structs.replace(
         PLUGIN, env=(ExecEnv(name="A", value="new"), ExecEnv(name="B", value="b"))
     )
@@ -66,7 +66,7 @@ def test_the_environment_is_ours_and_the_kubeconfigs_and_the_exec_info() -> None
 
 @pytest.mark.parametrize("version", [V1, V1BETA1])
 def test_the_plugin_gets_cluster_information_only_on_request(version: str, tmp_path: Path) -> None:
-    """EXE-5, CFG-29."""
+    """EXE-5, CFG-29: the JSON sent."""
     ca = tmp_path / "ca.crt"
     ca.write_bytes(b"ca")
     plugin = msgspec.structs.replace(
@@ -82,9 +82,9 @@ def test_the_plugin_gets_cluster_information_only_on_request(version: str, tmp_p
         exec=plugin,
     )
 
-    told = json.loads(exec_info(plugin, exec_cluster(config, plugin), interactive=True))
+    info = json.loads(exec_info(plugin, exec_cluster(config, plugin), interactive=True))
 
-    assert told == {
+    assert info == {
         "apiVersion": version,
         "kind": "ExecCredential",
         "spec": {
@@ -117,14 +117,14 @@ def test_the_plugin_gets_cluster_information_only_on_request(version: str, tmp_p
 def test_when_a_plugin_may_talk_to_the_user(
     mode: str, terminal: bool, unavailable: bool, interactive: bool
 ) -> None:
-    """EXE-6."""
+    """EXE-6: interactive decision: `Never` -> false; `IfAvailable`."""
     plugin = msgspec.structs.replace(PLUGIN, interactive_mode=mode, stdin_unavailable=unavailable)
 
     assert is_interactive(plugin, terminal=terminal) is interactive
 
 
 def test_a_plugin_that_must_talk_and_cannot_is_an_error() -> None:
-    """EXE-6."""
+    """EXE-6: interactive decision: `Never` -> false; `IfAvailable`."""
     always = msgspec.structs.replace(PLUGIN, interactive_mode="Always")
     taken = msgspec.structs.replace(
         always, stdin_unavailable=True, stdin_unavailable_message="used for manifests"
@@ -144,7 +144,7 @@ def output(status: object, *, version: str = V1, kind: str = "ExecCredential") -
 
 
 def test_a_token_with_its_end_is_read() -> None:
-    """EXE-7, EXE-8."""
+    """EXE-7, EXE-8: output must be an ExecCredential of exactly the configured group/version."""
     found = parse_output(
         output({"token": "t", "expirationTimestamp": "2030-01-01T02:00:00+01:00", "new": 1}), PLUGIN
     )
@@ -154,7 +154,7 @@ def test_a_token_with_its_end_is_read() -> None:
 
 
 def test_a_certificate_is_read_and_must_fit_its_key(issued: Issued, reissued: Issued) -> None:
-    """EXE-7."""
+    """EXE-7: output must be an ExecCredential of exactly the configured group/version."""
     pair = {
         "clientCertificateData": issued.certificate.decode(),
         "clientKeyData": issued.key.decode(),
@@ -169,7 +169,7 @@ def test_a_certificate_is_read_and_must_fit_its_key(issued: Issued, reissued: Is
 
 
 @pytest.mark.parametrize(
-    ("stdout", "said"),
+    ("stdout", "message"),
     [
         (b"", "printed nothing"),
         (b"s3cret", "6 bytes that are not JSON"),
@@ -192,9 +192,9 @@ def test_a_certificate_is_read_and_must_fit_its_key(issued: Issued, reissued: Is
         (output({"token": "s3cret", "expirationTimestamp": "2030-01-01T00:00:00"}), "expiration"),
     ],
 )
-def test_anything_else_is_an_error_that_does_not_quote_it(stdout: bytes, said: str) -> None:
-    """EXE-7, CFG-C19."""
-    with pytest.raises(PluginError, match=said) as caught:
+def test_anything_else_is_an_error_that_does_not_quote_it(stdout: bytes, message: str) -> None:
+    """EXE-7, CFG-C19: output must be an ExecCredential of exactly the configured group/version."""
+    with pytest.raises(PluginError, match=message) as caught:
         parse_output(stdout, PLUGIN)
 
     assert "s3cret" not in str(caught.value)
@@ -224,7 +224,7 @@ def test_a_bare_command_is_looked_up_in_path(tmp_path: Path) -> None:
 
 
 def test_a_command_with_a_path_is_cleaned_and_not_looked_up(tmp_path: Path) -> None:
-    """EXE-4."""
+    """EXE-4: Process: command path is cleaned; args as given."""
     there = program(tmp_path / "bin/plugin")
     plugin = msgspec.structs.replace(PLUGIN, command=f"{tmp_path}/other/../bin/./plugin")
 
@@ -273,7 +273,7 @@ def test_an_install_hint_of_several_lines_becomes_one() -> None:
     ],
 )
 def test_a_policy_that_contradicts_itself_is_a_fault(policy: ExecPolicy, problem: str) -> None:
-    """EXE-12."""
+    """EXE-12: plugin policy: `AllowAll` (or empty) / `DenyAll` / `Allowlist`."""
     assert problem in "".join(policy_problems(policy))
     assert bool(policy_problems(policy)) is bool(problem)
 
@@ -293,7 +293,7 @@ def test_a_policy_that_contradicts_itself_is_a_fault(policy: ExecPolicy, problem
     ],
 )
 def test_a_policy_lets_a_program_in_by_its_path(policy: ExecPolicy, allowed: bool) -> None:
-    """EXE-12."""
+    """EXE-12: plugin policy: `AllowAll` (or empty) / `DenyAll` / `Allowlist`."""
     found = {"plugin": "/bin/plugin", "/evil/plugin": "/evil/plugin"}
 
     assert allows(policy, "plugin", "/bin/plugin", find=found.get) is allowed

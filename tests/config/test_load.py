@@ -1,4 +1,4 @@
-"""Where a configuration comes from when nobody says: kubeconfig, then the pod's account."""
+"""The default configuration: kubeconfig, then in-cluster."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def kubeconfig(tmp_path: Path) -> str:
 
 
 def test_in_a_pod_the_account_is_read(account: str) -> None:
-    """REST-77, REST-78."""
+    """REST-77, REST-78: in-cluster needs the service address and the token file."""
     config = ClusterConfig.in_cluster(environ=POD, directory=account)
 
     assert config == ClusterConfig(
@@ -68,7 +68,7 @@ def test_in_a_pod_the_account_is_read(account: str) -> None:
 
 
 def test_an_ipv6_host_is_bracketed(account: str) -> None:
-    """REST-77."""
+    """REST-77: needs `KUBERNETES_SERVICE_HOST` and `KUBERNETES_SERVICE_PORT` non-empty."""
     environ = {**POD, "KUBERNETES_SERVICE_HOST": "fd00::1"}
 
     assert ClusterConfig.in_cluster(environ=environ, directory=account).server == (
@@ -78,7 +78,7 @@ def test_an_ipv6_host_is_bracketed(account: str) -> None:
 
 @pytest.mark.parametrize("missing", list(POD))
 def test_outside_a_pod_there_is_no_account(account: str, missing: str) -> None:
-    """REST-77."""
+    """REST-77: needs `KUBERNETES_SERVICE_HOST` and `KUBERNETES_SERVICE_PORT` non-empty."""
     environ = {**POD, missing: ""}
 
     with pytest.raises(NotInCluster, match="run inside a pod, or use a kubeconfig"):
@@ -87,7 +87,7 @@ def test_outside_a_pod_there_is_no_account(account: str, missing: str) -> None:
 
 
 def test_a_pod_without_a_token_is_an_error(account: str) -> None:
-    """REST-78."""
+    """REST-78: the token file must be readable, an unusable CA is only logged."""
     Path(account, "token").unlink()
 
     with pytest.raises(NotInCluster, match=r"No such file.*mount the service account token"):
@@ -99,7 +99,7 @@ def test_a_pod_without_a_token_is_an_error(account: str) -> None:
 def test_a_pod_without_a_usable_ca_trusts_the_system(
     account: str, content: bytes | None, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """REST-78."""
+    """REST-78: the token file must be readable, an unusable CA is only logged."""
     file = Path(account, "ca.crt")
     file.unlink()
     if content is not None:
@@ -112,7 +112,7 @@ def test_a_pod_without_a_usable_ca_trusts_the_system(
 
 
 def test_in_a_pod_three_overrides_count(account: str) -> None:
-    """CFG-38."""
+    """CFG-38: In-cluster with overrides: server override replaces host."""
     over = Overrides(
         cluster_info=Cluster(
             server="https://other", certificate_authority="/other.crt", tls_server_name="ignored"
@@ -128,7 +128,7 @@ def test_in_a_pod_three_overrides_count(account: str) -> None:
 
 
 def test_in_a_pod_a_token_file_override_empties_the_token(account: str) -> None:
-    """CFG-38, CFG-C22."""
+    """CFG-38, CFG-C22: In-cluster with overrides: server override replaces host."""
     over = Overrides(user_info=User(token_file="/mine"))
 
     config = ClusterConfig.in_cluster(overrides=over, environ=POD, directory=account)
@@ -137,14 +137,14 @@ def test_in_a_pod_a_token_file_override_empties_the_token(account: str) -> None:
 
 
 def test_a_kubeconfig_wins_over_the_pod(account: str, kubeconfig: str) -> None:
-    """CFG-37."""
+    """CFG-37: deferred config: loads once; if the result is an empty-config error."""
     environ = {**POD, "KUBECONFIG": kubeconfig}
 
     assert ClusterConfig.load(environ=environ, service_account=account).server == "https://file"
 
 
 def test_without_any_kubeconfig_the_pod_is_used(account: str, tmp_path: Path) -> None:
-    """CFG-37."""
+    """CFG-37: deferred config: loads once; if the result is an empty-config error."""
     environ = {**POD, "HOME": str(tmp_path / "empty")}
 
     config = ClusterConfig.load(environ=environ, service_account=account)
@@ -153,7 +153,7 @@ def test_without_any_kubeconfig_the_pod_is_used(account: str, tmp_path: Path) ->
 
 
 def test_a_result_equal_to_the_default_counts_as_none(account: str) -> None:
-    """CFG-37."""
+    """CFG-37: deferred config: loads once; if the result is an empty-config error."""
     over = Overrides(cluster_defaults=default_server({}))
     default = ClusterConfig(server="http://localhost:8080")
 
@@ -185,7 +185,7 @@ def test_contexts_of_which_none_is_current_are_named(tmp_path: Path) -> None:
 
 
 def test_other_errors_are_not_hidden_by_the_pod(account: str, tmp_path: Path) -> None:
-    """CFG-37."""
+    """CFG-37: deferred config: loads once; if the result is an empty-config error."""
     broken = tmp_path / "broken"
     broken.write_text("clusters: [")
 
@@ -208,7 +208,7 @@ def test_other_errors_are_not_hidden_by_the_pod(account: str, tmp_path: Path) ->
 def test_the_namespace_is_configured_or_that_of_the_pod(
     account: str, kubeconfig: str, over: Overrides, environ: dict[str, str], namespace: str
 ) -> None:
-    """CFG-39, CFG-C16."""
+    """CFG-39, CFG-C16: deferred namespace."""
     config = ClusterConfig.load(
         kubeconfig,
         overrides=over,
@@ -241,7 +241,7 @@ def test_without_flags_only_the_pod_is_tried(account: str, tmp_path: Path) -> No
 
 
 def test_flags_name_a_file_and_a_server(kubeconfig: str) -> None:
-    """CFG-36."""
+    """CFG-36: BuildConfigFromFlags: both arguments empty -> try in-cluster."""
     config = ClusterConfig.from_flags("https://flag", kubeconfig, environ={})
     alone = ClusterConfig.from_flags("http://flag", environ={})
 
@@ -256,14 +256,14 @@ def test_a_kubeconfig_in_memory_needs_no_file() -> None:
 
 
 class Terminal(io.StringIO):
-    """Standard input of somebody who sits there."""
+    """Standard input of a terminal."""
 
     def isatty(self) -> bool:
         return True
 
 
 def test_a_prompt_asks_once_and_remembers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """CFG-35."""
+    """CFG-35: interactive variant: if no user identification was found and a reader was given."""
     asked: list[str] = []
 
     def answer(text: str) -> str:
@@ -282,7 +282,7 @@ def test_a_prompt_asks_once_and_remembers(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_password_is_read_from_a_terminal_only() -> None:
-    """CFG-35."""
+    """CFG-35: interactive variant: if no user identification was found and a reader was given."""
     prompt = TerminalPrompt(io.StringIO("ada\npa55\n"), io.StringIO())
 
     with pytest.raises(CredentialError, match="not a terminal"):

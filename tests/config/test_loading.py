@@ -25,7 +25,7 @@ def listed(*paths: str) -> dict[str, str]:
 
 
 def test_an_explicit_file_is_the_only_one(tmp_path: Path) -> None:
-    """CFG-9."""
+    """CFG-9: an explicit path (flag) is the only file used."""
     one = write(tmp_path / "one", "current-context: one")
     two = write(tmp_path / "two", "contexts: [{name: x}]")
 
@@ -35,7 +35,7 @@ def test_an_explicit_file_is_the_only_one(tmp_path: Path) -> None:
 
 
 def test_an_explicit_file_that_is_missing_is_an_error(tmp_path: Path) -> None:
-    """CFG-9."""
+    """CFG-9: an explicit path (flag) is the only file used."""
     with pytest.raises(InvalidConfig, match=r"nowhere: no such file \(check the path"):
         load_kubeconfig(tmp_path / "nowhere", environ={})
 
@@ -57,7 +57,7 @@ def test_a_file_named_twice_is_loaded_once_and_order_is_kept() -> None:
 
 
 def test_the_home_file_is_used_only_without_kubeconfig(tmp_path: Path) -> None:
-    """CFG-10."""
+    """CFG-10: otherwise `KUBECONFIG` split on the OS list separator (`:` or `;`)."""
     write(tmp_path / ".kube/config", "current-context: home")
     other = write(tmp_path / "other", "contexts: [{name: x}]")
     home = {"HOME": str(tmp_path)}
@@ -67,16 +67,16 @@ def test_the_home_file_is_used_only_without_kubeconfig(tmp_path: Path) -> None:
 
 
 def test_missing_files_are_skipped_with_a_warning_if_all_are(tmp_path: Path) -> None:
-    """CFG-11."""
-    told: list[str] = []
+    """CFG-11: empty names in the list are skipped; missing files are skipped silently."""
+    warnings: list[str] = []
     there = write(tmp_path / "there", "current-context: x")
     gone, lost = str(tmp_path / "gone"), str(tmp_path / "lost")
 
-    some = load_files(KubeconfigFiles.from_environ(listed(gone, there)), warn=told.append)
-    assert (some.config.current_context, some.missing, told) == ("x", (gone,), [])
+    some = load_files(KubeconfigFiles.from_environ(listed(gone, there)), warn=warnings.append)
+    assert (some.config.current_context, some.missing, warnings) == ("x", (gone,), [])
 
-    load_files(KubeconfigFiles.from_environ(listed(gone, lost)), warn=told.append)
-    (warning,) = told
+    load_files(KubeconfigFiles.from_environ(listed(gone, lost)), warn=warnings.append)
+    (warning,) = warnings
     assert gone in warning
     assert lost in warning
 
@@ -84,14 +84,14 @@ def test_missing_files_are_skipped_with_a_warning_if_all_are(tmp_path: Path) -> 
 def test_the_warning_goes_to_the_log_without_a_handler(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """CFG-11."""
+    """CFG-11: empty names in the list are skipped; missing files are skipped silently."""
     load_files(KubeconfigFiles.from_environ(listed(str(tmp_path / "gone"))))
 
     assert "gone" in caplog.text
 
 
 def test_a_broken_file_does_not_hide_the_others(tmp_path: Path) -> None:
-    """CFG-12."""
+    """CFG-12: a file that exists but cannot be read or parsed adds an error."""
     good = write(tmp_path / "good", "current-context: good")
     bad = write(tmp_path / "bad", "clusters: [")
     folder = str(tmp_path)
@@ -106,7 +106,7 @@ def test_a_broken_file_does_not_hide_the_others(tmp_path: Path) -> None:
 
 
 def test_the_first_file_supplies_the_whole_entry(tmp_path: Path) -> None:
-    """CFG-13, CFG-C1."""
+    """CFG-13, CFG-C1: merge rule: first file wins."""
     one = write(tmp_path / "1", "users: [{name: red, user: {token: one}}]")
     two = write(
         tmp_path / "2", "users: [{name: red, user: {username: two}}, {name: blue, user: {}}]"
@@ -118,7 +118,7 @@ def test_the_first_file_supplies_the_whole_entry(tmp_path: Path) -> None:
 
 
 def test_the_first_current_context_that_is_set_wins(tmp_path: Path) -> None:
-    """CFG-13, CFG-C2."""
+    """CFG-13, CFG-C2: merge rule: first file wins."""
     one = write(tmp_path / "1", "contexts: []")
     two = write(tmp_path / "2", "current-context: b")
     three = write(tmp_path / "3", "current-context: c")
@@ -135,7 +135,7 @@ CONFIGS = st.builds(
 
 @given(st.lists(CONFIGS, max_size=4))
 def test_merging_is_first_wins_entry_by_entry(configs: list[Kubeconfig]) -> None:
-    """CFG-13."""
+    """CFG-13: merge rule: first file wins."""
     merged = merge(configs)
 
     for name in "abc":
@@ -145,7 +145,7 @@ def test_merging_is_first_wins_entry_by_entry(configs: list[Kubeconfig]) -> None
 
 
 def test_laying_over_replaces_what_is_set_and_erases_nothing() -> None:
-    """CFG-14."""
+    """CFG-14: generic merge of two values (used for overrides)."""
     base = User(
         token="a",
         username="u",
@@ -167,13 +167,13 @@ def test_laying_over_replaces_what_is_set_and_erases_nothing() -> None:
 
 
 def test_the_home_directory_is_home_and_nothing_else() -> None:
-    """CFG-15."""
+    """CFG-15: home directory: `$HOME`; on Windows the first of HOME, HOMEDRIVE+HOMEPATH."""
     assert home_directory({"HOME": "/h"}, platform="posix") == Path("/h")
     assert home_directory({"USERPROFILE": "/p"}, platform="posix") is None
 
 
 def test_on_windows_the_home_with_a_kubeconfig_wins(tmp_path: Path) -> None:
-    """CFG-15."""
+    """CFG-15: home directory: `$HOME`; on Windows the first of HOME, HOMEDRIVE+HOMEPATH."""
     home, profile = tmp_path / "home", tmp_path / "profile"
     home.mkdir()
     write(profile / ".kube/config", "")
@@ -190,7 +190,7 @@ def test_on_windows_the_home_with_a_kubeconfig_wins(tmp_path: Path) -> None:
 
 
 def test_on_windows_an_existing_home_wins_over_one_that_is_only_set(tmp_path: Path) -> None:
-    """CFG-15."""
+    """CFG-15: home directory: `$HOME`; on Windows the first of HOME, HOMEDRIVE+HOMEPATH."""
     profile = tmp_path / "profile"
     variables = {"HOME": str(tmp_path / "gone"), "USERPROFILE": str(profile)}
 
@@ -201,7 +201,7 @@ def test_on_windows_an_existing_home_wins_over_one_that_is_only_set(tmp_path: Pa
 
 
 def test_the_legacy_file_is_copied_to_its_new_place(tmp_path: Path) -> None:
-    """CFG-16."""
+    """CFG-16: migration."""
     old = tmp_path / ".kube/.kubeconfig"
     write(old, "current-context: old")
     old.chmod(0o740)
@@ -223,7 +223,7 @@ def test_the_legacy_file_does_not_replace_one_that_is_there(tmp_path: Path) -> N
 
 
 def test_a_directory_in_the_legacy_place_is_an_error(tmp_path: Path) -> None:
-    """CFG-16."""
+    """CFG-16: migration."""
     (tmp_path / ".kube/.kubeconfig").mkdir(parents=True)
 
     with pytest.raises(InvalidConfig, match="it is a directory"):
@@ -247,7 +247,7 @@ users:
 def test_paths_mean_what_they_meant_beside_their_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """CFG-17, CFG-C4."""
+    """CFG-17, CFG-C4: relative paths of `certificate-authority`, `client-certificate`."""
     path = write(tmp_path / "kube/config", RELATIVE)
     monkeypatch.chdir("/")
 
@@ -268,7 +268,7 @@ def test_paths_mean_what_they_meant_beside_their_file(
 def test_a_relative_origin_counts_from_the_working_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """CFG-17."""
+    """CFG-17: relative paths of `certificate-authority`, `client-certificate`."""
     write(tmp_path / "kube/config", RELATIVE)
     monkeypatch.chdir(tmp_path)
 
@@ -278,7 +278,7 @@ def test_a_relative_origin_counts_from_the_working_directory(
 
 
 def test_paths_stay_as_they_are_when_asked_or_without_an_origin(tmp_path: Path) -> None:
-    """CFG-18."""
+    """CFG-18: entries without a location of origin are not resolved."""
     from kubeloop.config.loading import with_absolute_paths
 
     path = write(tmp_path / "config", RELATIVE)

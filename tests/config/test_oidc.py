@@ -67,7 +67,7 @@ def provider(**config: str) -> AuthProvider:
 
 @pytest.mark.parametrize("key", ["idp-issuer-url", "client-id"])
 def test_issuer_and_client_must_be_configured(key: str, clock: ManualClock) -> None:
-    """OID-1."""
+    """OID-1: config keys: `idp-issuer-url` and `client-id` required."""
     with pytest.raises(ConfigError, match=f"{key} is not set"):
         OidcCredentials(provider(**{key: ""}), clock=clock)
 
@@ -75,14 +75,14 @@ def test_issuer_and_client_must_be_configured(key: str, clock: ManualClock) -> N
 async def test_extra_scopes_are_ignored_with_a_warning(
     clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """OID-1."""
+    """OID-1: config keys: `idp-issuer-url` and `client-id` required."""
     OidcCredentials(provider(extra_scopes="groups"), clock=clock)
 
     assert "extra-scopes is ignored" in caplog.text
 
 
 async def test_a_token_is_used_until_ten_seconds_before_its_end(clock: ManualClock) -> None:
-    """OID-2."""
+    """OID-2: the id-token is used while now + 10s is before its `exp` claim."""
     end = clock.time().timestamp() + HOUR
     issuer = Issuer({"id_token": jwt(end + HOUR)})
     credentials = OidcCredentials(
@@ -98,13 +98,13 @@ async def test_a_token_is_used_until_ten_seconds_before_its_end(clock: ManualClo
 
 @pytest.mark.parametrize(("exp", "read"), [(1700000000, 1.7e9), (1.5, 1.5), (None, 0.0)])
 def test_the_end_of_a_token_is_a_whole_or_a_broken_number(exp: float | None, read: float) -> None:
-    """OID-2."""
+    """OID-2: the id-token is used while now + 10s is before its `exp` claim."""
     assert token_expiry(jwt(exp)) == read
 
 
 @pytest.mark.parametrize("token", ["s3cret", "a.b", "a.b.c.d", "a.!!.c", "a.e30=x.c", "a.W10.c"])
 async def test_a_token_that_is_no_jwt_is_an_error(token: str, clock: ManualClock) -> None:
-    """OID-2."""
+    """OID-2: the id-token is used while now + 10s is before its `exp` claim."""
     with pytest.raises(CredentialError, match="not a JWT") as caught:
         await OidcCredentials(provider(id_token=token), clock=clock).identity()
 
@@ -112,7 +112,7 @@ async def test_a_token_that_is_no_jwt_is_an_error(token: str, clock: ManualClock
 
 
 async def test_the_refresh_token_is_exchanged_where_the_issuer_says(clock: ManualClock) -> None:
-    """OID-3."""
+    """OID-3: the refresh token is exchanged at the token endpoint."""
     good = jwt(clock.time().timestamp() + HOUR)
     issuer = Issuer({"id_token": good, "refresh_token": "next"})
     kept: list[Mapping[str, str]] = []
@@ -140,7 +140,7 @@ async def test_the_refresh_token_is_exchanged_where_the_issuer_says(clock: Manua
 async def test_a_server_that_wants_the_client_in_the_form_gets_it_there(
     clock: ManualClock,
 ) -> None:
-    """OID-3."""
+    """OID-3: the refresh token is exchanged at the token endpoint."""
     issuer = Issuer({"id_token": jwt(4e9)}, wants_form=True)
     credentials = OidcCredentials(provider(refresh_token="r"), clock=clock, fetch=issuer)
 
@@ -152,7 +152,7 @@ async def test_a_server_that_wants_the_client_in_the_form_gets_it_there(
 
 
 @pytest.mark.parametrize(
-    ("issuer", "said"),
+    ("issuer", "message"),
     [
         (Issuer({"access_token": "s3cret"}), "no id_token"),
         (Issuer({"error": "invalid_grant"}, status=400), "400: invalid_grant .log in again"),
@@ -162,12 +162,12 @@ async def test_a_server_that_wants_the_client_in_the_form_gets_it_there(
     ],
 )
 async def test_an_exchange_that_fails_is_an_error_without_a_secret(
-    issuer: Issuer, said: str, clock: ManualClock
+    issuer: Issuer, message: str, clock: ManualClock
 ) -> None:
-    """OID-3."""
+    """OID-3: the refresh token is exchanged at the token endpoint."""
     credentials = OidcCredentials(provider(refresh_token="s3cret"), clock=clock, fetch=issuer)
 
-    with pytest.raises(CredentialError, match=said) as caught:
+    with pytest.raises(CredentialError, match=message) as caught:
         await credentials.identity()
 
     assert "s3cret" not in str(caught.value)
@@ -175,7 +175,7 @@ async def test_an_exchange_that_fails_is_an_error_without_a_secret(
 
 
 async def test_an_issuer_without_an_endpoint_is_an_error(clock: ManualClock) -> None:
-    """OID-3."""
+    """OID-3: the refresh token is exchanged at the token endpoint."""
     issuer = Issuer({})
     issuer.discovery = {}
     credentials = OidcCredentials(provider(refresh_token="r"), clock=clock, fetch=issuer)
@@ -187,7 +187,7 @@ async def test_an_issuer_without_an_endpoint_is_an_error(clock: ManualClock) -> 
 async def test_without_a_refresh_token_or_a_way_to_ask_there_is_an_error(
     clock: ManualClock,
 ) -> None:
-    """OID-3."""
+    """OID-3: the refresh token is exchanged at the token endpoint."""
     with pytest.raises(CredentialError, match=r"no refresh-token .log in again"):
         await OidcCredentials(provider(), clock=clock, fetch=Issuer({})).identity()
     with pytest.raises(CredentialError, match="open the credentials with fetch="):
@@ -195,7 +195,7 @@ async def test_without_a_refresh_token_or_a_way_to_ask_there_is_an_error(
 
 
 async def test_tokens_that_cannot_be_kept_are_not_used(clock: ManualClock) -> None:
-    """OID-3."""
+    """OID-3: the refresh token is exchanged at the token endpoint."""
 
     def full(config: Mapping[str, str]) -> None:
         raise ConfigError("the disk is full")
@@ -242,7 +242,7 @@ async def test_a_rejected_token_is_exchanged_once_if_it_can_be(clock: ManualCloc
 
 
 async def test_the_issuers_ca_comes_from_data_or_a_file(tmp_path: Path, clock: ManualClock) -> None:
-    """OID-1."""
+    """OID-1: config keys: `idp-issuer-url` and `client-id` required."""
     (tmp_path / "ca").write_bytes(b"file")
     data = base64.b64encode(b"data").decode()
     for config in (
@@ -276,7 +276,7 @@ users:
 async def test_new_tokens_are_kept_in_the_kubeconfig_they_came_from(
     tmp_path: Path, clock: ManualClock
 ) -> None:
-    """OID-3, OID-4."""
+    """OID-3, OID-4: requesting an unregistered provider name is an error."""
     path = tmp_path / "config"
     path.write_text(KUBECONFIG)
     config = ClusterConfig.load(path, environ={}, service_account=str(tmp_path))
@@ -294,7 +294,7 @@ async def test_new_tokens_are_kept_in_the_kubeconfig_they_came_from(
 async def test_tokens_of_a_user_that_is_gone_are_an_error(
     tmp_path: Path, clock: ManualClock
 ) -> None:
-    """OID-3."""
+    """OID-3: the refresh token is exchanged at the token endpoint."""
     path = tmp_path / "config"
     path.write_text(KUBECONFIG)
     config = ClusterConfig.load(path, environ={}, service_account=str(tmp_path))
@@ -307,7 +307,7 @@ async def test_tokens_of_a_user_that_is_gone_are_an_error(
 
 
 async def test_in_memory_nothing_is_kept(clock: ManualClock) -> None:
-    """OID-4."""
+    """OID-4: requesting an unregistered provider name is an error."""
     config = ClusterConfig.from_kubeconfig(KUBECONFIG)
 
     identity = await open_credentials(

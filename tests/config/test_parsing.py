@@ -74,7 +74,7 @@ extensions:
 
 
 def test_every_field_of_the_format_is_read() -> None:
-    """CFG-1, CFG-3, CFG-4, CFG-5, CFG-6, CFG-8."""
+    """CFG-1, CFG-3, CFG-4, CFG-5, CFG-6, CFG-8: YAML or JSON, `kind: Config`, `apiVersion: v1`."""
     config = parse_kubeconfig(WHOLE, origin="/x/config")
 
     assert config == Kubeconfig(
@@ -133,12 +133,12 @@ def test_json_is_read_as_well() -> None:
 
 @pytest.mark.parametrize("text", ["", "---\n", "# only a comment", b""])
 def test_an_empty_file_is_an_empty_config(text: str | bytes) -> None:
-    """CFG-7."""
+    """CFG-7: an empty file is an empty config. Unknown fields are ignored."""
     assert parse_kubeconfig(text).is_empty
 
 
 def test_nulls_and_unknown_keys_are_as_good_as_absent() -> None:
-    """CFG-7."""
+    """CFG-7: an empty file is an empty config. Unknown fields are ignored."""
     text = """
     clusters: null
     future: {a: 1}
@@ -154,7 +154,7 @@ def test_nulls_and_unknown_keys_are_as_good_as_absent() -> None:
 
 @pytest.mark.parametrize("key", ["clusters", "users", "contexts", "extensions"])
 def test_a_name_twice_in_one_list_is_an_error_that_says_it(key: str) -> None:
-    """CFG-2, CFG-C21."""
+    """CFG-2, CFG-C21: in memory the lists are maps by name."""
     with pytest.raises(InvalidConfig, match=f'duplicate name "big" in list {key}'):
         parse_kubeconfig(f"{key}: [{{name: big}}, {{name: big}}]")
 
@@ -164,7 +164,7 @@ def test_a_name_twice_in_one_list_is_an_error_that_says_it(key: str) -> None:
     [("v1alpha1", "IfAvailable"), ("v1beta1", "IfAvailable"), ("v1", "")],
 )
 def test_only_the_older_plugins_have_a_default_mode(version: str, mode: str) -> None:
-    """CFG-6, CFG-C11."""
+    """CFG-6, CFG-C11: exec fields: `command`, `args`, `env` [{name,value}], `apiVersion`."""
     text = f"""
     users:
     - name: ada
@@ -177,14 +177,14 @@ def test_only_the_older_plugins_have_a_default_mode(version: str, mode: str) -> 
     assert plugin.interactive_mode == mode
 
 
-@pytest.mark.parametrize("said", ["1234", "0123", "true", "no", "1.5"])
-def test_a_number_is_rejected_where_a_string_is_expected_unless_it_is_quoted(said: str) -> None:
+@pytest.mark.parametrize("message", ["1234", "0123", "true", "no", "1.5"])
+def test_a_number_is_rejected_where_a_string_is_expected_unless_it_is_quoted(message: str) -> None:
     text = "users: [{{name: 7, user: {{username: ada, password: {}}}}}]"
 
     with pytest.raises(InvalidConfig, match=r"users\[7\]: .*password.*needs quotes"):
-        parse_kubeconfig(text.format(said))
+        parse_kubeconfig(text.format(message))
 
-    assert parse_kubeconfig(text.format(f"'{said}'")).users["7"].password == said
+    assert parse_kubeconfig(text.format(f"'{message}'")).users["7"].password == message
 
 
 def test_folded_base64_is_read() -> None:
@@ -194,7 +194,7 @@ def test_folded_base64_is_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("[1, 2]", "expected a mapping, found a list"),
         ("clusters: {}", "expected a list at clusters"),
@@ -212,9 +212,9 @@ def test_folded_base64_is_read() -> None:
     ],
 )
 def test_a_broken_file_is_an_error_with_its_place_and_no_secret(
-    text: str | bytes, said: str
+    text: str | bytes, message: str
 ) -> None:
-    with pytest.raises(InvalidConfig, match=said) as caught:
+    with pytest.raises(InvalidConfig, match=message) as caught:
         parse_kubeconfig(text, origin="/x/config")
 
     assert "s3cret" not in str(caught.value)

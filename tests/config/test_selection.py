@@ -56,14 +56,14 @@ def built(cluster: Cluster, user: User | None = None, **over: object) -> Cluster
 
 
 def test_the_override_names_the_context_then_the_argument_then_the_file() -> None:
-    """CFG-21."""
+    """CFG-21: context name: override, else constructor argument, else `current-context`."""
     assert select(CONFIG).context_name == "b"
     assert select(CONFIG, context="a").context_name == "a"
     assert select(CONFIG, Overrides(context="b"), context="a").context_name == "b"
 
 
 def test_user_and_cluster_are_overridden_one_by_one() -> None:
-    """CFG-21."""
+    """CFG-21: context name: override, else constructor argument, else `current-context`."""
     selection = select(CONFIG, Overrides(cluster="ca"))
 
     assert (selection.cluster.server, selection.user.token) == ("https://a", "B")
@@ -72,7 +72,7 @@ def test_user_and_cluster_are_overridden_one_by_one() -> None:
 
 @pytest.mark.parametrize("over", [Overrides(cluster="nope"), Overrides(user="nope")])
 def test_what_an_override_names_must_exist(over: Overrides) -> None:
-    """CFG-22."""
+    """CFG-22: a context, user or cluster named by an override must exist."""
     with pytest.raises(InvalidConfig, match='"nope" does not exist, available: '):
         select(CONFIG, over)
 
@@ -81,7 +81,7 @@ def test_what_an_override_names_must_exist(over: Overrides) -> None:
 def test_a_context_that_is_missing_is_its_own_error_and_an_invalid_config(
     over: Overrides | None,
 ) -> None:
-    """CFG-22, CFG-44, CFG-C14."""
+    """CFG-22, CFG-44, CFG-C14: a context, user or cluster named by an override must exist."""
     with pytest.raises(ContextNotFound, match="available: a, b, lost") as caught:
         ClusterConfig.from_kubeconfig(CONFIG, overrides=over, context="nope")
 
@@ -91,7 +91,7 @@ def test_a_context_that_is_missing_is_its_own_error_and_an_invalid_config(
 
 
 def test_what_only_the_file_names_may_be_absent_and_validation_decides() -> None:
-    """CFG-22."""
+    """CFG-22: a context, user or cluster named by an override must exist."""
     selection = select(CONFIG, context="lost")
 
     assert (selection.cluster, selection.user) == (Cluster(), User())
@@ -100,7 +100,7 @@ def test_what_only_the_file_names_may_be_absent_and_validation_decides() -> None
 
 
 def test_defaults_lose_to_the_file_and_the_file_to_overrides() -> None:
-    """CFG-23."""
+    """CFG-23: cluster layering: ClusterDefaults, then file cluster, then ClusterInfo overrides."""
     over = Overrides(
         cluster_defaults=Cluster(server="http://default", proxy_url="http://p"),
         cluster_info=Cluster(disable_compression=True),
@@ -119,7 +119,7 @@ TRUSTING = Cluster(
 
 
 def test_a_new_server_takes_the_old_name_away() -> None:
-    """CFG-23, CFG-C5."""
+    """CFG-23, CFG-C5: cluster layering: ClusterDefaults, then file cluster."""
     over = Overrides(cluster_info=Cluster(server="https://other"))
     named = Overrides(cluster_info=Cluster(server="https://other", tls_server_name="new"))
 
@@ -129,14 +129,14 @@ def test_a_new_server_takes_the_old_name_away() -> None:
 
 
 def test_trust_is_overridden_as_a_whole() -> None:
-    """CFG-23, CFG-C6."""
+    """CFG-23, CFG-C6: cluster layering: ClusterDefaults, then file cluster."""
     config = built(TRUSTING, cluster_info=Cluster(insecure_skip_tls_verify=True))
 
     assert (config.ca, config.ca_file, config.insecure_skip_tls_verify) == (b"", "", True)
 
 
 def test_a_certificate_and_its_data_are_overridden_together() -> None:
-    """CFG-24, CFG-C7."""
+    """CFG-24, CFG-C7: user layering: file user, then overrides."""
     user = User(client_certificate_data=b"c", client_key_data=b"k", client_key="", token="kept")
     over = Overrides(user_info=User(client_certificate="/new.crt", client_key="/new.key"))
 
@@ -149,7 +149,7 @@ def test_a_certificate_and_its_data_are_overridden_together() -> None:
 def test_nothing_secret_goes_to_a_server_without_tls(
     server: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """CFG-25, CFG-C9, V-15."""
+    """CFG-25, CFG-C9, V-15: server `http://h` with a token."""
     user = User(
         token="s3cret",
         impersonate="ada",
@@ -170,7 +170,7 @@ def test_nothing_secret_goes_to_a_server_without_tls(
 
 
 def test_a_token_wins_for_now_and_its_file_is_kept(tmp_path: Path) -> None:
-    """CFG-26."""
+    """CFG-26: Token: `token` wins for the initial value and `tokenFile` is still recorded."""
     both = built(TRUSTING, User(token="t", token_file="/nowhere"))
     assert (both.token, both.token_file) == ("t", "/nowhere")
 
@@ -194,7 +194,7 @@ def test_a_token_file_alone_must_be_there_and_hold_a_token(
 
 
 def test_impersonation_needs_a_user() -> None:
-    """CFG-27."""
+    """CFG-27: impersonation is set only when `as` is non-empty."""
     user = User(
         token="t",
         impersonate="ada",
@@ -210,7 +210,7 @@ def test_impersonation_needs_a_user() -> None:
 
 
 def test_a_key_without_a_certificate_is_left_out(tmp_path: Path) -> None:
-    """CFG-28."""
+    """CFG-28: client cert/key fields are copied only if a certificate."""
     config = built(TRUSTING, User(token="t", client_key="/nowhere.key"))
 
     assert (config.client_key, config.client_key_file) == (b"", "")
@@ -218,7 +218,7 @@ def test_a_key_without_a_certificate_is_left_out(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("user", [User(username="ada"), User(password="p")])
 def test_a_name_or_a_password_is_basic_authentication(user: User) -> None:
-    """CFG-28."""
+    """CFG-28: client cert/key fields are copied only if a certificate."""
     config = built(TRUSTING, user)
 
     assert (config.username, config.password) == (user.username, user.password)
@@ -226,7 +226,7 @@ def test_a_name_or_a_password_is_basic_authentication(user: User) -> None:
 
 
 def test_a_plugin_gets_the_extension_of_the_cluster() -> None:
-    """CFG-29."""
+    """CFG-29: exec."""
     cluster = Cluster(
         server="https://h", extensions={"client.authentication.k8s.io/exec": {"audience": "x"}}
     )
@@ -248,7 +248,7 @@ def test_a_plugin_gets_the_extension_of_the_cluster() -> None:
     ],
 )
 def test_query_and_fragment_behind_a_path_are_removed(server: str, kept: str) -> None:
-    """CFG-31."""
+    """CFG-31: query and fragment of a server URL with a path are removed."""
     assert built(Cluster(server=server)).server == kept
 
 
@@ -257,13 +257,13 @@ def test_query_and_fragment_behind_a_path_are_removed(server: str, kept: str) ->
     [("", 0), ("0", 0), ("30", 30), ("1m", 60), ("1h1m1.5s", 3661.5), ("-5s", -5), ("300ms", 0.3)],
 )
 def test_a_timeout_is_seconds_or_a_duration(text: str, seconds: float) -> None:
-    """CFG-32, CFG-C13."""
+    """CFG-32, CFG-C13: timeout override: a non-negative integer means seconds."""
     assert parse_timeout(text) == pytest.approx(seconds)
 
 
 @pytest.mark.parametrize("text", ["-5", "soon", "5 s", "1x", "٣"])
 def test_any_other_timeout_is_an_error(text: str) -> None:
-    """CFG-32, CFG-C13."""
+    """CFG-32, CFG-C13: timeout override: a non-negative integer means seconds."""
     with pytest.raises(ConfigError, match="neither a number of seconds nor a duration"):
         parse_timeout(text)
 
@@ -279,12 +279,12 @@ def test_any_other_timeout_is_an_error(text: str) -> None:
     ],
 )
 def test_a_namespace_may_be_typed_with_its_kind(typed: str, meant: str) -> None:
-    """CFG-33."""
+    """CFG-33: Namespace: override."""
     assert plain_namespace(typed) == meant
 
 
 def test_the_namespace_is_the_override_the_context_or_default() -> None:
-    """CFG-33."""
+    """CFG-33: Namespace: override."""
     overridden = select(CONFIG, Overrides(namespace="ns/mine"), context="a")
 
     assert (overridden.namespace, overridden.namespace_overridden) == ("mine", True)
@@ -293,7 +293,7 @@ def test_the_namespace_is_the_override_the_context_or_default() -> None:
 
 
 def test_the_server_of_last_resort_counts_only_as_a_default() -> None:
-    """CFG-34."""
+    """CFG-34: the fallback default server is `http://localhost:8080`."""
     assert default_server({}).server == "http://localhost:8080"
     chosen = default_server({"KUBERNETES_MASTER": "http://m"})
     over = Overrides(cluster_defaults=chosen)
@@ -304,7 +304,7 @@ def test_the_server_of_last_resort_counts_only_as_a_default() -> None:
 
 
 class Person:
-    """Somebody at a keyboard."""
+    """A user at a terminal."""
 
     def username(self) -> str:
         return "ada"
@@ -314,12 +314,12 @@ class Person:
 
 
 def test_the_user_is_prompted_only_without_credentials() -> None:
-    """CFG-35."""
+    """CFG-35: interactive variant: if no user identification was found and a reader was given."""
     asked = ClusterConfig.from_kubeconfig(of(TRUSTING, User()), prompt=Person())
-    told = ClusterConfig.from_kubeconfig(of(TRUSTING), prompt=Person())
+    prompted = ClusterConfig.from_kubeconfig(of(TRUSTING), prompt=Person())
 
     assert (asked.username, asked.password) == ("ada", "pa55")
-    assert (told.username, told.token) == ("", "t")
+    assert (prompted.username, prompted.token) == ("", "t")
 
 
 def test_without_credentials_there_is_no_configuration_unless_it_is_meant() -> None:

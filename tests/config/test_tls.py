@@ -55,7 +55,7 @@ def shake(
 def test_roots_that_are_given_are_the_only_ones(
     authority: Authority, other_authority: Authority
 ) -> None:
-    """TRN-5, TRN-2."""
+    """TRN-5, TRN-2: CA data given: ONLY those roots are trusted (system roots are not added)."""
     context = tls_context(config(ca=authority.pem))
 
     shake(context, authority.issue("api"))
@@ -67,7 +67,7 @@ def test_roots_that_are_given_are_the_only_ones(
 
 
 def test_the_name_of_the_server_is_checked(authority: Authority) -> None:
-    """TRN-2."""
+    """TRN-2: minimum TLS version 1.2."""
     with pytest.raises(ssl.SSLCertVerificationError, match="mismatch") as caught:
         shake(tls_context(config(ca=authority.pem)), authority.issue("another"))
 
@@ -75,7 +75,7 @@ def test_the_name_of_the_server_is_checked(authority: Authority) -> None:
 
 
 def test_without_a_ca_the_system_is_trusted(authority: Authority) -> None:
-    """TRN-1."""
+    """TRN-1: no TLS object is built when there is no CA, no cert pair."""
     context = tls_context(config())
 
     assert context.verify_mode == ssl.CERT_REQUIRED
@@ -96,7 +96,7 @@ def test_insecure_trusts_any_certificate_and_warns(
 
 
 def test_a_ca_with_insecure_is_an_error(authority: Authority) -> None:
-    """TRN-3."""
+    """TRN-3: CA together with insecure is an error. A custom transport together with any CA."""
     settings = config(insecure_skip_tls_verify=True)
 
     with pytest.raises(ConfigError, match="a CA is set and verification is switched off"):
@@ -104,7 +104,7 @@ def test_a_ca_with_insecure_is_an_error(authority: Authority) -> None:
 
 
 def test_data_wins_over_a_file(authority: Authority) -> None:
-    """TRN-4, TRN-C1."""
+    """TRN-4, TRN-C1: data fields win over file fields for CA, cert and key."""
     context = tls_context(config(ca=authority.pem, ca_file="/no/ca"))
 
     assert len(context.get_ca_certs()) == 1
@@ -116,27 +116,27 @@ BROKEN = b"-----BEGIN CERTIFICATE-----\nczNjcmV0\n-----END CERTIFICATE-----\n"
 
 
 @pytest.mark.parametrize(
-    ("ca", "said"),
+    ("ca", "message"),
     [
         (b"s3cret", "has no PEM certificate"),
         (b"-----BEGIN PRIVATE KEY-----\ns3cret\n-----END PRIVATE KEY-----", "has no PEM"),
         (BROKEN, "has an invalid certificate"),
     ],
 )
-def test_a_ca_that_is_none_is_an_error(ca: bytes, said: str, tmp_path: Path) -> None:
-    """TRN-5."""
+def test_a_ca_that_is_none_is_an_error(ca: bytes, message: str, tmp_path: Path) -> None:
+    """TRN-5: CA data given: ONLY those roots are trusted (system roots are not added)."""
     (tmp_path / "ca").write_bytes(ca)
 
     for settings in (config(ca=ca), config(ca_file=str(tmp_path / "ca"))):
-        with pytest.raises(ConfigError, match=said) as caught:
+        with pytest.raises(ConfigError, match=message) as caught:
             tls_context(settings)
         assert "s3cret" not in str(caught.value)
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=message):
         tls_context(config(), ca=ca)
 
 
 def test_an_empty_ca_file_is_an_error(tmp_path: Path) -> None:
-    """TRN-5: said at once, where client-go lets every handshake fail."""
+    """TRN-5: an error at once; in client-go every handshake fails."""
     (tmp_path / "ca").touch()
 
     with pytest.raises(ConfigError, match="has no PEM certificate"):
@@ -146,14 +146,14 @@ def test_an_empty_ca_file_is_an_error(tmp_path: Path) -> None:
 def test_comments_around_certificates_may_be_in_any_language(
     authority: Authority, other_authority: Authority
 ) -> None:
-    """TRN-5."""
+    """TRN-5: CA data given: ONLY those roots are trusted (system roots are not added)."""
     bundle = "# Größe\n".encode() + authority.pem + b"\xff\n" + other_authority.pem
 
     assert len(tls_context(config(ca=bundle)).get_ca_certs()) == 2
 
 
 def test_the_client_certificate_is_shown(authority: Authority, issued: Issued) -> None:
-    """TRN-6."""
+    """TRN-6: client certificate selection per handshake: static pair."""
     pair = ClientCertificate(certificate=issued.certificate, key=issued.key)
     context = tls_context(config(ca=authority.pem), certificate=pair)
 
@@ -240,7 +240,7 @@ async def test_the_context_stays_the_same_while_nothing_changes(
 async def test_a_replaced_ca_is_taken_after_five_minutes(
     tmp_path: Path, authority: Authority, other_authority: Authority, clock: ManualClock
 ) -> None:
-    """TRN-16, TRN-C10, X-3."""
+    """TRN-16, TRN-C10, X-3: CA file: on a request, if 5 minutes passed since the last check."""
     file = tmp_path / "ca"
     file.write_bytes(authority.pem)
     source = TlsSource(config(ca_file=str(file)), clock=clock)
@@ -297,7 +297,7 @@ async def test_a_ca_file_that_is_no_better_changes_nothing(
 async def test_a_ca_given_as_data_is_not_looked_for_in_a_file(
     authority: Authority, clock: ManualClock
 ) -> None:
-    """TRN-16."""
+    """TRN-16: CA file: on a request, if 5 minutes passed since the last check."""
     source = TlsSource(config(ca=authority.pem, ca_file="/no/ca"), clock=clock)
     old = source.context_for(Identity())
 
@@ -308,7 +308,7 @@ async def test_a_ca_given_as_data_is_not_looked_for_in_a_file(
 
 
 def test_the_end_of_a_certificate_is_read(authority: Authority) -> None:
-    """EXE-13."""
+    """EXE-13: Metrics: `rest_client_exec_plugin_call_total`."""
     near, far = authority.issue("a"), authority.issue("b", days=365 * 40)
 
     assert not_after(near.certificate) == near.x509.not_valid_after_utc
@@ -317,5 +317,5 @@ def test_the_end_of_a_certificate_is_read(authority: Authority) -> None:
 
 @pytest.mark.parametrize("pem", [b"", b"x", BROKEN, BROKEN.replace(b"czNjcmV0", b"MAI=")])
 def test_what_is_not_a_certificate_has_no_end(pem: bytes) -> None:
-    """EXE-13."""
+    """EXE-13: Metrics: `rest_client_exec_plugin_call_total`."""
     assert not_after(pem) is None

@@ -32,7 +32,7 @@ CONFIG = Kubeconfig(
 
 
 def test_minify_keeps_the_current_context_and_what_it_names() -> None:
-    """CFG-45."""
+    """CFG-45: Helpers: minify keeps only the current context with its cluster and user."""
     small = minify(CONFIG)
 
     assert (set(small.contexts), set(small.users), set(small.clusters)) == ({"b"}, {"ub"}, {"cb"})
@@ -40,7 +40,7 @@ def test_minify_keeps_the_current_context_and_what_it_names() -> None:
 
 @pytest.mark.parametrize("section", ["users", "clusters"])
 def test_minify_misses_what_is_not_there(section: str) -> None:
-    """CFG-45."""
+    """CFG-45: Helpers: minify keeps only the current context with its cluster and user."""
     contexts = {"b": Context(cluster="cb", user="ub")}
     there = {"users": CONFIG.users, "clusters": CONFIG.clusters, section: {}}
     config = Kubeconfig(
@@ -57,7 +57,7 @@ def test_minify_misses_what_is_not_there(section: str) -> None:
 
 
 def test_flatten_takes_files_in(tmp_path: Path) -> None:
-    """CFG-45."""
+    """CFG-45: Helpers: minify keeps only the current context with its cluster and user."""
     for name in ("ca", "crt", "key"):
         (tmp_path / name).write_text(name)
     config = Kubeconfig(
@@ -74,7 +74,7 @@ def test_flatten_takes_files_in(tmp_path: Path) -> None:
 
 
 def test_flatten_rejects_a_file_and_its_data_and_a_missing_file() -> None:
-    """CFG-45."""
+    """CFG-45: Helpers: minify keeps only the current context with its cluster and user."""
     both = Cluster(certificate_authority=__file__, certificate_authority_data=b"x")
 
     with pytest.raises(InvalidConfig, match="both set"):
@@ -84,7 +84,7 @@ def test_flatten_rejects_a_file_and_its_data_and_a_missing_file() -> None:
 
 
 def test_shorten_leaves_no_secret() -> None:
-    """CFG-45."""
+    """CFG-45: Helpers: minify keeps only the current context with its cluster and user."""
     user = User(
         client_certificate_data=b"s3cret",
         client_key_data=b"s3cret",

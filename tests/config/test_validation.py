@@ -33,18 +33,18 @@ PLUGIN = ExecConfig(command="p", api_version=V1, interactive_mode="Never")
 
 
 def test_a_config_that_says_nothing_is_the_empty_error() -> None:
-    """CFG-41."""
+    """CFG-41: wholly empty config -> empty-config error."""
     with pytest.raises(EmptyConfig, match="set KUBECONFIG"):
         check_kubeconfig(Kubeconfig())
 
 
 def test_every_fault_of_every_entry_is_listed_at_once() -> None:
-    """CFG-40."""
+    """CFG-40: all problems are in one error, and each can be tested for."""
     config = Kubeconfig(
         current_context="gone",
         clusters={"c": Cluster(proxy_url="ftp://x")},
         users={"u": User(token="t", username="n", impersonate_groups=("g",))},
-        contexts={"x": Context(cluster="c", user="nobody")},
+        contexts={"x": Context(cluster="c", user="missing")},
     )
 
     with pytest.raises(InvalidConfig, match="invalid configuration: ") as caught:
@@ -78,7 +78,7 @@ def texts(problems: list[ConfigError]) -> str:
 
 
 @pytest.mark.parametrize(
-    ("cluster", "said"),
+    ("cluster", "message"),
     [
         (Cluster(), "it is empty"),
         (Cluster(tls_server_name="x"), "no server"),
@@ -94,14 +94,14 @@ def texts(problems: list[ConfigError]) -> str:
         (Cluster(server="s", certificate_authority="a\0b"), "a\\x00b: embedded null"),
     ],
 )
-def test_what_can_be_wrong_with_a_cluster(cluster: Cluster, said: str) -> None:
-    """CFG-42."""
-    assert said in texts(cluster_problems("c", cluster))
+def test_what_can_be_wrong_with_a_cluster(cluster: Cluster, message: str) -> None:
+    """CFG-42: cluster errors: no server; invalid proxy-url."""
+    assert message in texts(cluster_problems("c", cluster))
     assert 'cluster "c"' in texts(cluster_problems("c", cluster))
 
 
 @pytest.mark.parametrize(
-    ("user", "said"),
+    ("user", "message"),
     [
         (User(client_certificate=__file__, client_certificate_data=b"x"), "client-certificate and"),
         (
@@ -128,9 +128,9 @@ def test_what_can_be_wrong_with_a_cluster(cluster: Cluster, said: str) -> None:
         (User(exec=ExecConfig(policy=ExecPolicy(mode="Some"))), "unknown plugin policy"),
     ],
 )
-def test_what_can_be_wrong_with_a_user(user: User, said: str) -> None:
-    """CFG-43, CFG-C8, CFG-C10, CFG-C11."""
-    assert said in texts(user_problems("u", user))
+def test_what_can_be_wrong_with_a_user(user: User, message: str) -> None:
+    """CFG-43, CFG-C8, CFG-C10, CFG-C11: user errors: cert file and data both set."""
+    assert message in texts(user_problems("u", user))
 
 
 def test_a_token_file_beside_a_user_name_is_no_fault_of_the_file() -> None:
@@ -139,7 +139,7 @@ def test_a_token_file_beside_a_user_name_is_no_fault_of_the_file() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "context", "said"),
+    ("name", "context", "message"),
     [
         ("", Context(cluster="c", user="u"), "without a name"),
         ("x", Context(cluster="c"), "no user"),
@@ -149,22 +149,22 @@ def test_a_token_file_beside_a_user_name_is_no_fault_of_the_file() -> None:
         ("x", Context(cluster="c", user="u", namespace="No_Label"), "namespace 'No_Label'"),
     ],
 )
-def test_what_can_be_wrong_with_a_context(name: str, context: Context, said: str) -> None:
-    """CFG-44."""
+def test_what_can_be_wrong_with_a_context(name: str, context: Context, message: str) -> None:
+    """CFG-44: context errors: empty name, missing or unknown user, missing or unknown cluster."""
     config = Kubeconfig(clusters={"c": Cluster(server="s")}, users={"u": User()})
 
-    assert said in texts(context_problems(name, context, config))
+    assert message in texts(context_problems(name, context, config))
 
 
 @pytest.mark.parametrize("url", ["", "http://p", "https://p:3128", "socks5://u:p@h:1080"])
 def test_three_kinds_of_proxy_are_known(url: str) -> None:
-    """CFG-30, CFG-C12."""
+    """CFG-30, CFG-C12: `proxy-url` schemes: http, https, socks5 only."""
     assert proxy_problem(url) == ""
 
 
 @pytest.mark.parametrize("url", ["socks4://x", "p:3128", "http://", "http://u:s3cret@[", "ftp://h"])
 def test_any_other_proxy_is_a_fault_without_its_password(url: str) -> None:
-    """CFG-30, CFG-C12."""
+    """CFG-30, CFG-C12: `proxy-url` schemes: http, https, socks5 only."""
     assert "not a valid proxy" in proxy_problem(url)
     assert "s3cret" not in proxy_problem(url)
 

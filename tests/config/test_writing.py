@@ -92,7 +92,7 @@ def test_unknown_keys_survive_an_edit(files: KubeconfigFiles) -> None:
 
 
 def test_writing_sorts_entries_by_name(files: KubeconfigFiles) -> None:
-    """CFG-2."""
+    """CFG-2: in memory the lists are maps by name."""
     set_cluster("m", Cluster(server="https://m"), files=files)
     set_cluster("a", Cluster(server="https://a"), files=files)
 
@@ -103,7 +103,7 @@ def test_writing_sorts_entries_by_name(files: KubeconfigFiles) -> None:
 
 
 def test_a_file_is_written_for_its_owner_only_and_directories_are_made(tmp_path: Path) -> None:
-    """CFG-19."""
+    """CFG-19: Writing: parent directories created with 0755, file mode 0600."""
     path = tmp_path / "deep/er/config"
     old = os.umask(0o022)
     try:
@@ -128,7 +128,7 @@ def test_a_link_stays_a_link(tmp_path: Path, files: KubeconfigFiles) -> None:
 
 
 def test_a_lock_of_another_process_is_an_error_and_stays(files: KubeconfigFiles) -> None:
-    """CFG-19."""
+    """CFG-19: Writing: parent directories created with 0755, file mode 0600."""
     lock = Path(f"{files.explicit}.lock")
     lock.touch()
 
@@ -140,7 +140,7 @@ def test_a_lock_of_another_process_is_an_error_and_stays(files: KubeconfigFiles)
 
 
 def test_the_lock_is_gone_afterwards_also_after_a_failure(files: KubeconfigFiles) -> None:
-    """CFG-19."""
+    """CFG-19: Writing: parent directories created with 0755, file mode 0600."""
     with pytest.raises(ContextNotFound):
         use_context("nope", files=files)
     use_context("b", files=files)
@@ -149,7 +149,7 @@ def test_the_lock_is_gone_afterwards_also_after_a_failure(files: KubeconfigFiles
 
 
 def test_paths_are_written_from_where_the_file_is(tmp_path: Path) -> None:
-    """CFG-19."""
+    """CFG-19: Writing: parent directories created with 0755, file mode 0600."""
     path = tmp_path / "kube/config"
     user = User(
         client_certificate=str(tmp_path / "kube/certs/c.pem"),
@@ -167,7 +167,7 @@ def test_paths_are_written_from_where_the_file_is(tmp_path: Path) -> None:
 
 
 def test_a_relative_path_that_leads_out_is_an_error(tmp_path: Path) -> None:
-    """CFG-19."""
+    """CFG-19: Writing: parent directories created with 0755, file mode 0600."""
     files = KubeconfigFiles(explicit=str(tmp_path / "config"))
 
     with pytest.raises(ConfigError, match="use an absolute path"):
@@ -184,7 +184,7 @@ def two(tmp_path: Path) -> KubeconfigFiles:
 
 
 def test_entries_go_back_to_the_file_they_came_from(two: KubeconfigFiles) -> None:
-    """CFG-20."""
+    """CFG-20: ModifyConfig writes changed or new entries to their file of origin."""
     set_credentials("bob", User(token="B"), files=two)
     set_credentials("new", User(token="N"), files=two)
     delete_entry("contexts", "w", files=two)
@@ -197,7 +197,7 @@ def test_entries_go_back_to_the_file_they_came_from(two: KubeconfigFiles) -> Non
 
 
 def test_a_new_value_of_an_entry_stays_in_its_file(two: KubeconfigFiles) -> None:
-    """CFG-20."""
+    """CFG-20: ModifyConfig writes changed or new entries to their file of origin."""
     merged = load_kubeconfig(environ={"KUBECONFIG": os.pathsep.join(two.precedence)})
     changed = msgspec.structs.replace(merged, users={**merged.users, "bob": User(token="B")})
 
@@ -210,7 +210,7 @@ def test_a_new_value_of_an_entry_stays_in_its_file(two: KubeconfigFiles) -> None
 def test_the_current_context_is_set_in_the_default_file_and_cleared_where_it_is(
     two: KubeconfigFiles,
 ) -> None:
-    """CFG-20."""
+    """CFG-20: ModifyConfig writes changed or new entries to their file of origin."""
     use_context("", files=two)
     assert [load_kubeconfig(n, environ={}).current_context for n in two.precedence] == ["", ""]
 
@@ -219,7 +219,7 @@ def test_the_current_context_is_set_in_the_default_file_and_cleared_where_it_is(
 
 
 def test_where_a_new_entry_goes(tmp_path: Path) -> None:
-    """CFG-20."""
+    """CFG-20: ModifyConfig writes changed or new entries to their file of origin."""
     first, second = str(tmp_path / "1"), str(tmp_path / "2")
     files = KubeconfigFiles(precedence=(first, second))
 

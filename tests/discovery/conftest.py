@@ -1,4 +1,4 @@
-"""A server that says what it was told to say, and remembers what it was asked."""
+"""A scripted server that records requests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ V2 = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 JSON = "application/json"
 
 
-class Said(msgspec.Struct, frozen=True):
+class ScriptedResponse(msgspec.Struct, frozen=True):
     body: bytes
     content_type: str = JSON
 
@@ -25,29 +25,29 @@ class ScriptedServer:
 
     def __init__(self) -> None:
         self.answers: dict[str, Any] = {}
-        self.asked: list[Request] = []
+        self.received: list[Request] = []
 
     def say(self, path: str, answer: Any, content_type: str = JSON) -> None:
         self.answers[path] = (
             answer
             if isinstance(answer, int | Exception)
-            else Said(msgspec.json.encode(answer), content_type)
+            else ScriptedResponse(msgspec.json.encode(answer), content_type)
         )
 
-    async def send(self, request: Request, /) -> Said:
-        self.asked.append(request)
+    async def send(self, request: Request, /) -> ScriptedResponse:
+        self.received.append(request)
         answer = self.answers.get(request.path, 404)
         if isinstance(answer, Exception):
             raise answer
         if isinstance(answer, int):
             reason = {403: "Forbidden", 404: "NotFound", 503: "ServiceUnavailable"}[answer]
             raise api_error(request.action, failure(reason, "no"))
-        assert isinstance(answer, Said)
+        assert isinstance(answer, ScriptedResponse)
         return answer
 
     @property
     def paths(self) -> list[str]:
-        return [request.path for request in self.asked]
+        return [request.path for request in self.received]
 
 
 class Slow:
@@ -58,7 +58,7 @@ class Slow:
         self.has_answered = asyncio.Event()
         self.may_arrive = asyncio.Event()
 
-    async def send(self, request: Request, /) -> Said:
+    async def send(self, request: Request, /) -> ScriptedResponse:
         answer = await self._server.send(request)
         self.has_answered.set()
         await self.may_arrive.wait()
@@ -98,9 +98,9 @@ def group(name: str, **versions: Any) -> dict[str, Any]:
         "metadata": {"name": name},
         "versions": [
             {"version": version, "freshness": "Stale", "resources": []}
-            if said == "Stale"
-            else {"version": version, "freshness": "Current", "resources": said}
-            for version, said in versions.items()
+            if resources == "Stale"
+            else {"version": version, "freshness": "Current", "resources": resources}
+            for version, resources in versions.items()
         ],
     }
 

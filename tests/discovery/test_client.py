@@ -33,7 +33,7 @@ from kubeloop.meta import GroupVersion, GroupVersionResource
 
 from .conftest import (
     V2,
-    Said,
+    ScriptedResponse,
     ScriptedServer,
     aggregated,
     group,
@@ -51,7 +51,7 @@ async def test_aggregated_discovery_takes_two_requests(modern: ScriptedServer) -
     found = await DiscoveryClient(modern).discover()
 
     assert modern.paths == ["/api", "/apis"]
-    assert {request.accept for request in modern.asked} == {
+    assert {request.accept for request in modern.received} == {
         "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
     }
     assert [each.name for each in found.groups] == ["", "apps"]
@@ -64,7 +64,7 @@ async def test_each_request_has_a_timeout_that_is_sent_to_the_server(
     """DSC-1: 32 seconds."""
     await DiscoveryClient(modern).groups()
 
-    assert modern.asked[0].url("http://h") == "http://h/api?timeout=32s"
+    assert modern.received[0].url("http://h") == "http://h/api?timeout=32s"
     assert TIMEOUT == 32.0
 
 
@@ -82,7 +82,7 @@ async def test_the_form_that_is_asked_for_can_be_chosen(
     """DSC-2: legacy asks for plain JSON, no-peer for the server's own first."""
     await DiscoveryClient(modern, **options).groups_and_maybe_resources()
 
-    assert {request.accept for request in modern.asked} == {accept}
+    assert {request.accept for request in modern.received} == {accept}
     assert ACCEPT_NO_PEER.index("profile=nopeer") < ACCEPT_NO_PEER.index(ACCEPT_AGGREGATED)
 
 
@@ -102,7 +102,7 @@ async def test_a_server_without_a_core_group_is_fine(modern: ScriptedServer) -> 
 async def test_any_other_failure_of_the_two_fails(
     modern: ScriptedServer, path: str, answer: int, error: type[Exception]
 ) -> None:
-    """DSC-5, DSC-C1."""
+    """DSC-5, DSC-C1: `/api` 404 is tolerated (no core group); any other error at `/api`."""
     modern.say(path, answer)
 
     with pytest.raises(error):
@@ -173,7 +173,7 @@ async def test_the_error_lists_what_failed_in_order_and_carries_the_rest(
 
 
 async def test_a_stale_version_is_a_failure(modern: ScriptedServer) -> None:
-    """DSC-8, DSC-C4."""
+    """DSC-8, DSC-C4: aggregated conversion."""
     modern.say(
         "/apis", aggregated(group("apps", v2="Stale", v1=[resource("deployments", "D")])), V2
     )
@@ -222,7 +222,7 @@ def test_preferred_resources_come_once_each() -> None:
 
 
 async def test_parts_are_no_preferred_resources(modern: ScriptedServer) -> None:
-    """DSC-13."""
+    """DSC-13: preferred resources: for each."""
     chosen = await DiscoveryClient(modern).preferred(namespaced=True)
 
     assert [row.name for row in chosen[APPS]] == ["deployments"]
@@ -236,17 +236,17 @@ async def test_the_servers_version(server: ScriptedServer) -> None:
 
 
 async def test_openapi_v2_is_asked_for_as_protobuf(server: ScriptedServer) -> None:
-    """DSC-15."""
+    """DSC-15: server version: GET `/version`, JSON. OpenAPI v2."""
     server.say("/openapi/v2", {})
 
     assert await DiscoveryClient(server).openapi_v2() == b"{}"
-    assert server.asked[0].accept == "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
+    assert server.received[0].accept == "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
 
 
 async def test_a_version_is_supported_when_listed_or_when_nothing_is(
     old: ScriptedServer,
 ) -> None:
-    """DSC-16."""
+    """DSC-16: ServerSupportsVersion: ok if listed."""
     client = DiscoveryClient(old)
 
     assert await client.supports(APPS)
@@ -257,7 +257,7 @@ async def test_a_version_is_supported_when_listed_or_when_nothing_is(
 
 
 async def test_a_missing_group_version_serves_nothing(old: ScriptedServer) -> None:
-    """DSC-16."""
+    """DSC-16: ServerSupportsVersion: ok if listed."""
     client = DiscoveryClient(old)
 
     assert await client.serves(GroupVersionResource("apps", "v1", "deployments"))
@@ -267,7 +267,7 @@ async def test_a_missing_group_version_serves_nothing(old: ScriptedServer) -> No
 
 @pytest.mark.parametrize("path", ["/version", "/apis", "/api/v1", "/openapi/v3"])
 async def test_a_response_that_cannot_be_read_is_named(path: str, modern: ScriptedServer) -> None:
-    modern.answers[path] = Said(b"<html>log in</html>", "text/html")
+    modern.answers[path] = ScriptedResponse(b"<html>log in</html>", "text/html")
     client = DiscoveryClient(modern)
     asking: dict[str, Callable[[], Awaitable[object]]] = {
         "/version": client.version,

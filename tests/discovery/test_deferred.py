@@ -19,9 +19,9 @@ def serve_websites(server: ScriptedServer) -> None:
 
 
 async def test_discovery_happens_at_the_first_lookup(modern: ScriptedServer) -> None:
-    """MAP-9."""
+    """MAP-9: deferred mapper: discovery on first use. On an error."""
     mapper = DeferredMapper(MemoryCache(DiscoveryClient(modern)))
-    assert modern.asked == []
+    assert modern.received == []
 
     await asyncio.gather(*(mapper.find("deploy") for _ in range(5)))
 
@@ -69,7 +69,7 @@ async def test_a_mapper_that_does_not_trust_looks_again_once_for_each_miss(
 
 
 async def test_reset_drops_everything(modern: ScriptedServer) -> None:
-    """MAP-10."""
+    """MAP-10: reset invalidates the discovery cache and drops the built mapper."""
     mapper = DeferredMapper(MemoryCache(DiscoveryClient(modern)))
     await mapper.find("deploy")
 

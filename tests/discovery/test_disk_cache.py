@@ -36,7 +36,7 @@ APPS = GroupVersion("apps", "v1")
 async def fill(server: ScriptedServer, directory: Path) -> None:
     """What another process has left behind."""
     await DiskCache(DiscoveryClient(server), directory).discover()
-    server.asked.clear()
+    server.received.clear()
 
 
 async def test_the_files_have_kubectls_names_and_modes(old: ScriptedServer, tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ async def test_a_file_is_trusted_until_its_time_is_over(
 
     await clock.advance(written + 59 - clock.time().timestamp())
     await cache.groups()
-    assert old.asked == []
+    assert old.received == []
 
     await clock.advance(2)
     await cache.groups()
@@ -80,14 +80,14 @@ async def test_a_file_is_trusted_until_its_time_is_over(
 async def test_a_damaged_file_is_loaded_again(
     old: ScriptedServer, tmp_path: Path, content: bytes
 ) -> None:
-    """DSC-25."""
+    """DSC-25: an entry is valid while now <= mtime + ttl."""
     await fill(old, tmp_path)
     (tmp_path / "servergroups.json").write_bytes(content)
 
     groups = await DiskCache(DiscoveryClient(old), tmp_path).groups()
 
     assert [group.name for group in groups] == ["", "apps"]
-    assert old.asked
+    assert old.received
 
 
 async def test_a_directory_that_cannot_be_written_costs_only_time(
@@ -104,7 +104,7 @@ async def test_a_directory_that_cannot_be_written_costs_only_time(
 async def test_errors_and_empty_responses_are_not_written(
     old: ScriptedServer, tmp_path: Path
 ) -> None:
-    """DSC-26."""
+    """DSC-26: errors and empty answers are never written."""
     old.say("/apis", legacy_groups(("apps", ["v1"]), ("empty.io", ["v1"])))
     old.say("/apis/apps/v1", 403)
     old.say("/apis/empty.io/v1", legacy_resources("empty.io/v1"))
@@ -134,12 +134,12 @@ async def test_it_is_fresh_until_a_foreign_file_was_used(
     freshness.append(other.fresh)
     assert freshness == [True, False, True]
 
-    old.asked.clear()
+    old.received.clear()
     await other.groups()
-    assert old.asked
-    old.asked.clear()
+    assert old.received
+    old.received.clear()
     await other.groups()
-    assert (old.asked, other.fresh) == ([], True)
+    assert (old.received, other.fresh) == ([], True)
 
 
 async def test_a_mapper_over_a_foreign_file_asks_the_server_once(
@@ -149,7 +149,7 @@ async def test_a_mapper_over_a_foreign_file_asks_the_server_once(
     await fill(old, tmp_path)
     mapper = DeferredMapper(cached_discovery(old, tmp_path))
     assert (await mapper.mapping(GroupKind("apps", "Deployment"))).plural == "deployments"
-    assert old.asked == []
+    assert old.received == []
 
     with pytest.raises(NoKindMatch):
         await mapper.mapping(GroupKind("new.io", "Website"))
@@ -162,7 +162,7 @@ async def test_a_mapper_over_a_foreign_file_asks_the_server_once(
 async def test_the_stack_is_disk_over_memory_over_the_server(
     old: ScriptedServer, tmp_path: Path
 ) -> None:
-    """DSC-28."""
+    """DSC-28: Stack: disk cache on top of memory cache on top of the live client."""
     stack = cached_discovery(old, tmp_path)
 
     await stack.resources(APPS)
@@ -174,7 +174,7 @@ async def test_the_stack_is_disk_over_memory_over_the_server(
 
 
 async def test_responses_are_kept_behind_a_checksum(tmp_path: Path) -> None:
-    """DSC-28: SHA-256 before the answer, under the SHA-256 of the URL; damage is a miss."""
+    """DSC-28: SHA-256 before the response, under the SHA-256 of the URL; damage is a miss."""
     cache = DocumentCache(tmp_path)
     await cache.put("https://h/openapi/v3/api/v1?hash=A", b"text")
     (file,) = tmp_path.iterdir()

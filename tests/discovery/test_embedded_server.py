@@ -36,7 +36,7 @@ async def test_both_forms_say_the_same(rest: RESTClient) -> None:
 
 
 async def test_the_mapper_finds_what_the_table_of_built_in_kinds_has(rest: RESTClient) -> None:
-    """MAP-6."""
+    """MAP-6: RESTMapping(kind, versions...)."""
     mapper = DeferredMapper(MemoryCache(DiscoveryClient(rest)))
 
     for info in resources():
@@ -46,7 +46,7 @@ async def test_the_mapper_finds_what_the_table_of_built_in_kinds_has(rest: RESTC
 
 
 async def test_version_and_openapi_are_served(rest: RESTClient) -> None:
-    """DSC-15."""
+    """DSC-15: server version: GET `/version`, JSON. OpenAPI v2."""
     client = DiscoveryClient(rest)
 
     assert (await client.version()).major == "1"

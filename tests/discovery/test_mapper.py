@@ -54,7 +54,7 @@ def mapper() -> RESTMapper:
 
 
 def test_a_group_version_that_failed_does_not_break_the_others() -> None:
-    """MAP-1."""
+    """MAP-1: built from groups and versioned resources."""
     partial = msgspec.structs.replace(
         WORLD,
         resources={gv: rows for gv, rows in WORLD.resources.items() if gv.group != "apps"},
@@ -128,7 +128,7 @@ def test_what_is_given_narrows_the_search(
 
 
 def test_a_group_and_a_version_together_are_exact(mapper: RESTMapper) -> None:
-    """MAP-4."""
+    """MAP-4: resource lookup is case-insensitive and accepts plural or singular."""
     with pytest.raises(NoResourceMatch, match=r"storageclasses\.v1\.storage"):
         mapper.resource_for(partial("storageclasses", "storage", "v1"))
 
@@ -154,7 +154,7 @@ def test_what_nothing_decides_is_ambiguous() -> None:
 
 
 def test_versions_that_are_asked_for_come_first(mapper: RESTMapper) -> None:
-    """MAP-6."""
+    """MAP-6: RESTMapping(kind, versions...)."""
     assert mapper.mapping(GroupKind("autoscaling", "Scaler")).version == "v2"
     assert mapper.mapping(GroupKind("autoscaling", "Scaler"), "v1").version == "v1"
     assert mapper.mapping(GroupKind("autoscaling", "Scaler"), "v9", "v1").version == "v1"
@@ -199,14 +199,14 @@ def test_a_plural_is_guessed_by_three_rules(kind: str, plural: str) -> None:
 
 
 def test_a_short_name_is_expanded(mapper: RESTMapper) -> None:
-    """MAP-11, DSC-C11."""
+    """MAP-11, DSC-C11: shortcut expander: first."""
     assert mapper.expand(partial("deploy")) == partial("deployments", "apps")
     assert mapper.expand(partial("sc", "storage")) == partial("storageclasses", "storage.k8s.io")
     assert mapper.expand(partial("nothing")) == partial("nothing")
 
 
 def test_a_resource_of_that_very_name_is_not_expanded() -> None:
-    """MAP-11, DSC-C11."""
+    """MAP-11, DSC-C11: shortcut expander: first."""
     mapper = RESTMapper(
         result(
             group("apps", v1=[resource("deployments", "Deployment", short=["deploy"])]),
@@ -220,7 +220,7 @@ def test_a_resource_of_that_very_name_is_not_expanded() -> None:
 
 def test_a_short_name_of_two_resources_uses_the_first_and_warns_once() -> None:
     """MAP-11, DSC-C12: versions of one resource are one."""
-    said: list[str] = []
+    message: list[str] = []
     mapper = RESTMapper(
         result(
             group(
@@ -228,12 +228,12 @@ def test_a_short_name_of_two_resources_uses_the_first_and_warns_once() -> None:
             ),
             group("b.io", v1=[resource("bs", "B", short=["x"])]),
         ),
-        on_warning=said.append,
+        on_warning=message.append,
     )
 
     assert mapper.expand(partial("x")) == partial("as", "a.io")
-    assert len(said) == 1
-    assert "bs.b.io" in said[0]
+    assert len(message) == 1
+    assert "bs.b.io" in message[0]
 
 
 def test_a_category_is_all_that_is_in_it(mapper: RESTMapper) -> None:

@@ -35,7 +35,7 @@ APPS = GroupVersion("apps", "v1")
 async def test_nothing_is_asked_before_it_is_used_and_then_once(modern: ScriptedServer) -> None:
     """DSC-18, DSC-19: everything is loaded in one go, from aggregated discovery."""
     cache = MemoryCache(DiscoveryClient(modern))
-    assert (modern.asked, cache.fresh) == ([], False)
+    assert (modern.received, cache.fresh) == ([], False)
 
     await cache.resources(APPS)
     await cache.resources(V1)
@@ -46,7 +46,7 @@ async def test_nothing_is_asked_before_it_is_used_and_then_once(modern: Scripted
 
 
 async def test_many_askers_share_one_load(old: ScriptedServer) -> None:
-    """DSC-18."""
+    """DSC-18: nothing is fetched until first use."""
     cache = MemoryCache(DiscoveryClient(old))
 
     await asyncio.gather(*(cache.resources(APPS) for _ in range(10)))
@@ -56,7 +56,7 @@ async def test_many_askers_share_one_load(old: ScriptedServer) -> None:
 
 
 async def test_a_server_without_groups_is_asked_again(server: ScriptedServer) -> None:
-    """DSC-19."""
+    """DSC-19: refresh prefers aggregated data."""
     server.say("/apis", {"groups": []})
     cache = MemoryCache(DiscoveryClient(server))
 
@@ -105,12 +105,12 @@ async def test_a_lasting_failure_is_remembered(old: ScriptedServer) -> None:
     ],
 )
 def test_which_failures_may_pass(error: Exception, passing: bool) -> None:
-    """DSC-20."""
+    """DSC-20: a group version whose fetch failed caches the error."""
     assert is_transient(error) is passing
 
 
 async def test_a_group_version_without_resources_is_an_error(old: ScriptedServer) -> None:
-    """DSC-21."""
+    """DSC-21: a group version without resources is cached as an error."""
     old.say("/apis/apps/v1", legacy_resources("apps/v1"))
 
     with pytest.raises(EmptyGroupVersion):
@@ -118,7 +118,7 @@ async def test_a_group_version_without_resources_is_an_error(old: ScriptedServer
 
 
 async def test_an_unknown_group_version_is_not_in_the_cache(modern: ScriptedServer) -> None:
-    """DSC-22: and nobody is asked about it."""
+    """DSC-22: without a request."""
     cache = MemoryCache(DiscoveryClient(modern))
 
     with pytest.raises(NotInCache):

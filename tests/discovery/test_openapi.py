@@ -23,7 +23,7 @@ def described(server: ScriptedServer) -> ScriptedServer:
 
 
 async def test_the_index_names_documents_and_their_hashes(described: ScriptedServer) -> None:
-    """DSC-15."""
+    """DSC-15: server version: GET `/version`, JSON. OpenAPI v2."""
     openapi = OpenApiV3(described)
 
     paths = await openapi.paths()
@@ -50,15 +50,15 @@ async def test_an_index_that_was_on_its_way_when_it_was_invalidated_is_not_kept(
 
 
 async def test_a_document_is_asked_for_under_its_hash(described: ScriptedServer) -> None:
-    """DSC-15."""
+    """DSC-15: server version: GET `/version`, JSON. OpenAPI v2."""
     document = await OpenApiV3(described).document(GroupVersion("apps", "v1"))
 
     assert document == {"openapi": "3.0.0"}
-    assert described.asked[-1].url("http://h") == "http://h/openapi/v3/apis/apps/v1?hash=ABC"
+    assert described.received[-1].url("http://h") == "http://h/openapi/v3/apis/apps/v1?hash=ABC"
 
 
 async def test_a_document_under_a_hash_is_kept(described: ScriptedServer, tmp_path: Path) -> None:
-    """DSC-28."""
+    """DSC-28: Stack: disk cache on top of memory cache on top of the live client."""
     for _ in range(2):
         await OpenApiV3(described, cache=DocumentCache(tmp_path)).document("apis/apps/v1")
 

@@ -23,7 +23,7 @@ from .conftest import aggregated, group, resource
 
 
 @pytest.mark.parametrize(
-    ("content_type", "said"),
+    ("content_type", "message"),
     [
         ("application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList", True),
         ("application/json; as=APIGroupDiscoveryList; v=v2; g=apidiscovery.k8s.io", True),
@@ -37,9 +37,9 @@ from .conftest import aggregated, group, resource
         ("text/html;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList", False),
     ],
 )
-def test_the_content_type_says_whether_it_is_aggregated(content_type: str, said: bool) -> None:
+def test_the_content_type_says_whether_it_is_aggregated(content_type: str, message: bool) -> None:
     """DSC-3, DSC-4, DSC-C5: order and further parameters do not matter, v2beta1 is legacy."""
-    assert is_aggregated(content_type) is said
+    assert is_aggregated(content_type) is message
 
 
 def test_the_preferred_version_is_the_first_that_is_not_stale() -> None:
@@ -77,7 +77,7 @@ def test_a_resource_without_a_kind_is_dropped_but_not_its_parts() -> None:
 
 
 def test_the_legacy_core_group_prefers_its_first_version() -> None:
-    """DSC-7."""
+    """DSC-7: legacy core group: name empty, preferred version = first listed version."""
     assert parse_core_versions(b'{"versions":["v1","v2"]}') == ApiGroup("", ("v1", "v2"), "v1")
     assert parse_core_versions(b'{"versions":null}') is None
 

@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 def test_json_is_asked_for_first_and_anything_second() -> None:
-    """REST-44."""
+    """REST-44: accept header: `AcceptContentTypes` verbatim if set, else `<ContentType>, */*`."""
     assert JsonCodec().accept == "application/json, */*"
     assert JsonCodec().content_type == "application/json"
 
@@ -32,7 +32,7 @@ def test_models_and_plain_data_are_encoded_alike() -> None:
 
 
 def test_what_json_cannot_say_is_rejected() -> None:
-    """REST-23."""
+    """REST-23: body accepts: string = path of a file to read."""
     with pytest.raises(InvalidArgument, match="cannot encode a body of type dict"):
         JsonCodec().encode({"a": object()})
 
@@ -47,7 +47,7 @@ def test_what_json_cannot_say_is_rejected() -> None:
     ],
 )
 def test_the_codec_says_what_it_reads(media_type: str, reads: bool) -> None:
-    """REST-47."""
+    """REST-47: response decoding uses the response Content-Type."""
     assert JsonCodec().reads(media_type) is reads
 
 
@@ -62,13 +62,13 @@ def test_the_codec_says_what_it_reads(media_type: str, reads: bool) -> None:
     ],
 )
 def test_a_media_type_precedes_its_parameters(header: str, found: str) -> None:
-    """REST-47."""
+    """REST-47: response decoding uses the response Content-Type."""
     assert media_type_of(header) == found
 
 
 @pytest.mark.parametrize("header", ["/", "a/", ";x=y", "a b", "a/b/c", "é/x"])
 def test_what_is_not_a_media_type_is_rejected(header: str) -> None:
-    """REST-47."""
+    """REST-47: response decoding uses the response Content-Type."""
     with pytest.raises(DecodeError):
         media_type_of(header)
 
@@ -117,10 +117,10 @@ class OtherCodec:
 async def test_a_codec_decides_media_types_decoding_and_framing_of_a_rest_client(
     server: ScriptedServer,
 ) -> None:
-    """REST-45, REST-46, REST-50, REST-69."""
+    """REST-45, REST-46, REST-50, REST-69: typed built-in clients prefer protobuf."""
     codec: Codec = OtherCodec()
     event = b'{"type":"ADDED","object":{}}'
-    server.says(
+    server.respond(
         reply(200, b'magic{"a":1}', content_type="application/vnd.other"),
         chunked(b"\0\0", b"\0\x1c" + event[:5], event[5:] + b"\0\0\0\x1c" + event),
     )
@@ -131,17 +131,19 @@ async def test_a_codec_decides_media_types_decoding_and_framing_of_a_rest_client
 
     assert answer.decode(dict) == {"a": 1}
     assert types == ["ADDED", "ADDED"]
-    assert server.asked[0].header("Accept") == "application/vnd.other,application/json"
-    assert server.asked[0].header("Content-Type") == "application/vnd.other"
-    assert server.asked[0].body == b'magic{"b": 2}'
+    assert server.received[0].header("Accept") == "application/vnd.other,application/json"
+    assert server.received[0].header("Content-Type") == "application/vnd.other"
+    assert server.received[0].body == b'magic{"b": 2}'
 
 
 async def test_a_415_is_a_response_and_nothing_falls_back(server: ScriptedServer) -> None:
-    """REST-48, REST-49."""
-    server.says(reply(415))
+    """REST-48, REST-49: there is NO automatic fallback for protobuf on 406 or 415."""
+    server.respond(reply(415))
     async with client_for(server, codec=OtherCodec()) as rest:
         for _ in range(2):
             with pytest.raises(Exception, match="415 UnsupportedMediaType"):
                 await rest.send(path_request("POST", "/x", body=b""))
 
-    assert {asked.header("Content-Type") for asked in server.asked} == {"application/vnd.other"}
+    assert {received.header("Content-Type") for received in server.received} == {
+        "application/vnd.other"
+    }

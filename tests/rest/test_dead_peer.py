@@ -44,7 +44,7 @@ async def test_the_kernel_ends_a_connection_whose_peer_is_silent_for_45_seconds(
         return made[-1]
 
     monkeypatch.setattr(connections, "keep_alive_socket", noted)
-    server.says(chunked(end="hang"))
+    server.respond(chunked(end="hang"))
     async with client_for(server) as rest, rest.watch(resource_request("watch", PODS)):
         found = options_of(made[0])
 
@@ -81,18 +81,18 @@ async def test_a_watch_ends_when_the_kernel_of_its_peer_is_silent(
     for name in ("TCP_KEEP_IDLE", "TCP_KEEP_INTERVAL", "TCP_KEEP_PROBES"):
         monkeypatch.setattr(connections, name, 1)
 
-    async def dead(asked: ReceivedRequest, line: ServerConnection) -> None:
-        await line.send(
+    async def dead(received: ReceivedRequest, connection: ServerConnection) -> None:
+        await connection.send(
             b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
             b"Transfer-Encoding: chunked\r\n\r\n"
         )
         sent = event("ADDED", "6")
-        await line.send(b"%x\r\n%s\r\n" % (len(sent), sent))
-        sock = line.writer.get_extra_info("socket")
+        await connection.send(b"%x\r\n%s\r\n" % (len(sent), sent))
+        sock = connection.writer.get_extra_info("socket")
         deafen(sock.fileno())
         await asyncio.Event().wait()
 
-    server.says(dead)
+    server.respond(dead)
     rest = client_for(server, timeouts=Timeouts(idle=None))
     async with rest, rest.watch(resource_request("watch", PODS)) as watch:
         assert (await anext(watch)).type == "ADDED"
@@ -110,7 +110,7 @@ async def test_a_quiet_watch_of_a_living_peer_lasts(
     """The kernel of the peer answers the probes, whatever its process does."""
     for name in ("TCP_KEEP_IDLE", "TCP_KEEP_INTERVAL", "TCP_KEEP_PROBES"):
         monkeypatch.setattr(connections, name, 1)
-    server.says(chunked(end="hang"))
+    server.respond(chunked(end="hang"))
     rest = client_for(server, timeouts=Timeouts(idle=None))
     async with rest, rest.watch(resource_request("watch", PODS)) as watch:
         with pytest.raises(TimeoutError):

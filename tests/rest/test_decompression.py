@@ -1,4 +1,4 @@
-"""Compressed bodies, unpacked while they come."""
+"""Compressed bodies, decompressed while they come."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every way in which no whole answer comes: each is an error of ours that says what to do."""
+"""Every way in which no whole response comes: each is an error of kubeloop that says what to do."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ async def test_a_refused_connection_is_reported() -> None:
 
 
 async def test_an_unknown_host_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    def nobody(*args: object, **options: object) -> None:
+    def no_name_server(*args: object, **options: object) -> None:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
-    monkeypatch.setattr(socket, "getaddrinfo", nobody)  # no test waits for a name server
+    monkeypatch.setattr(socket, "getaddrinfo", no_name_server)  # no test waits for a name server
     async with RESTClient(ClusterConfig(server="http://no-such-host.invalid")) as rest:
         with pytest.raises(ConnectError, match="unknown host"):
             await rest.send(POST)
@@ -59,7 +59,7 @@ async def test_a_connection_that_does_not_come_about_ends_in_time() -> None:
         full.listen(0)
         port = full.getsockname()[1]
         waiting = [socket.socket() for _ in range(8)]
-        for each in waiting:  # fill the queue, so that nobody is let in any more
+        for each in waiting:  # fill the queue, so that no connection is accepted any more
             each.setblocking(False)
             each.connect_ex(("127.0.0.1", port))
         config = ClusterConfig(server=f"http://127.0.0.1:{port}")
@@ -74,10 +74,10 @@ async def test_a_server_that_never_responds_ends(
     server: ScriptedServer, clock: ManualClock
 ) -> None:
     """Needs 4."""
-    server.says(hang)
+    server.respond(hang)
     async with client_for(server, clock=clock) as rest:
         task = asyncio.create_task(rest.send(POST))
-        await server.until(lambda seen: len(seen.asked) == 1)
+        await server.until(lambda seen: len(seen.received) == 1)
         await clock.advance(69)
         assert not task.done()
         await clock.advance(2)
@@ -87,10 +87,10 @@ async def test_a_server_that_never_responds_ends(
 
 
 async def test_a_silent_body_ends_with_an_error(server: ScriptedServer, clock: ManualClock) -> None:
-    server.says(chunked(b'{"a":', end="hang"))
+    server.respond(chunked(b'{"a":', end="hang"))
     async with client_for(server, clock=clock) as rest:
         task = asyncio.create_task(rest.send(POST))
-        await server.until(lambda seen: len(seen.asked) == 1)
+        await server.until(lambda seen: len(seen.received) == 1)
         await eventually(
             lambda: clock.stats().next_moment == 150
         )  # the head has come; the body is waited for
@@ -102,17 +102,17 @@ async def test_a_silent_body_ends_with_an_error(server: ScriptedServer, clock: M
 async def test_the_whole_call_has_an_end_however_busy_the_body_is(
     server: ScriptedServer, clock: ManualClock
 ) -> None:
-    """REST-8, REST-41."""
+    """REST-8, REST-41: a non-zero request timeout adds query `timeout=<Go duration>`."""
     sent = asyncio.Event()
 
-    async def drips(_: Any, line: ServerConnection) -> None:
-        await line.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+    async def drips(_: Any, connection: ServerConnection) -> None:
+        await connection.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
         while True:
-            await line.send(b"x")
+            await connection.send(b"x")
             sent.set()
             await asyncio.sleep(0.001)
 
-    server.says(drips)
+    server.respond(drips)
     timeouts = Timeouts(total=20)
     async with client_for(server, clock=clock, timeouts=timeouts) as rest:
         task = asyncio.create_task(rest.send(POST))
@@ -129,7 +129,7 @@ async def test_the_whole_call_has_an_end_however_busy_the_body_is(
 async def test_a_connection_closed_without_a_response_is_reported(
     step: Reply, server: ScriptedServer
 ) -> None:
-    server.says(step)
+    server.respond(step)
     async with client_for(server) as rest:
         with pytest.raises(StreamBroken, match="the server may have executed the request"):
             await rest.send(POST)
@@ -137,8 +137,8 @@ async def test_a_connection_closed_without_a_response_is_reported(
 
 @pytest.mark.parametrize("end", ["cut", "reset"])
 async def test_a_truncated_body_is_reported(end: str, server: ScriptedServer) -> None:
-    """Needs 8: as a resumable error of ours."""
-    server.says(chunked(b'{"a":', end=end))
+    """Needs 8: as a resumable error of kubeloop."""
+    server.respond(chunked(b'{"a":', end=end))
     async with client_for(server) as rest:
         with pytest.raises(
             StreamBroken, match=r"incomplete|closed before the end of the response"
@@ -153,18 +153,18 @@ async def test_a_truncated_compressed_body_is_reported(
 ) -> None:
     """Its length is as promised: only the packing tells."""
     packed = gzip.compress(b"a line of the log\n" * 9)[:-missing]
-    server.says(reply(body=packed, headers={"Content-Encoding": "gzip"}))
+    server.respond(reply(body=packed, headers={"Content-Encoding": "gzip"}))
     async with client_for(server) as rest:
         with pytest.raises(StreamBroken, match="is incomplete"):
             await rest.stream(path_request("GET", "/x")).read()
 
 
 async def test_a_body_shorter_than_its_content_length_is_reported(server: ScriptedServer) -> None:
-    async def short(_: Any, line: ServerConnection) -> None:
-        await line.send(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{}")
-        line.cut()
+    async def short(_: Any, connection: ServerConnection) -> None:
+        await connection.send(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{}")
+        connection.cut()
 
-    server.says(short)
+    server.respond(short)
     async with client_for(server) as rest:
         with pytest.raises(StreamBroken, match="the response is incomplete"):
             await rest.send(POST)
@@ -183,11 +183,11 @@ async def test_a_body_shorter_than_its_content_length_is_reported(server: Script
     ids=["status", "binary", "length", "chunk", "gzip", "header"],
 )
 async def test_an_invalid_response_is_a_transport_error(raw: bytes, server: ScriptedServer) -> None:
-    async def rubbish(_: Any, line: ServerConnection) -> None:
-        await line.send(raw)
-        line.cut()
+    async def rubbish(_: Any, connection: ServerConnection) -> None:
+        await connection.send(raw)
+        connection.cut()
 
-    server.says(rubbish)
+    server.respond(rubbish)
     async with client_for(server) as rest:
         with pytest.raises(TransportError) as caught:
             await rest.send(POST)
@@ -198,12 +198,12 @@ async def test_an_invalid_response_is_a_transport_error(raw: bytes, server: Scri
 async def test_a_cancelled_request_closes_its_connection_and_leaves_no_task(
     server: ScriptedServer,
 ) -> None:
-    """X-7."""
-    server.says(hang)
+    """X-7: a cancelled call leaves nothing open."""
+    server.respond(hang)
     before = asyncio.all_tasks()
     async with client_for(server) as rest:
         task = asyncio.create_task(rest.send(POST))
-        await server.until(lambda seen: len(seen.asked) == 1)
+        await server.until(lambda seen: len(seen.received) == 1)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
@@ -224,7 +224,7 @@ async def test_a_hundred_faults_leave_the_client_usable(server: ScriptedServer) 
         reply(404),
         chunked(b"x", end="reset"),
     ]
-    server.says(*steps * 17, reply(body=b"fine"))
+    server.respond(*steps * 17, reply(body=b"fine"))
     async with client_for(server) as rest:
         for _ in range(len(steps) * 17):
             with pytest.raises(KubeError):
@@ -238,7 +238,7 @@ async def test_a_hundred_faults_leave_the_client_usable(server: ScriptedServer) 
 
 async def test_fetch_trusts_only_the_given_ca(tmp_path: Any, authority: Authority) -> None:
     async with serving(tls=authority.server_context(tmp_path)) as other:
-        other.says(reply(400, b"who are you?"))
+        other.respond(reply(400, b"who are you?"))
         answer = await fetch(
             "POST", f"{other.url}/token", headers={"X-Y": "z"}, body=b"a=b", ca=authority.pem
         )
@@ -246,13 +246,15 @@ async def test_fetch_trusts_only_the_given_ca(tmp_path: Any, authority: Authorit
             await fetch("GET", other.url, headers={}, body=b"", ca=Authority("x").pem)
 
     assert (answer.status, answer.body) == (400, b"who are you?")
-    assert (other.asked[0].method, other.asked[0].body) == ("POST", b"a=b")
-    assert other.asked[0].header("X-Y") == "z"
+    assert (other.received[0].method, other.received[0].body) == ("POST", b"a=b")
+    assert other.received[0].header("X-Y") == "z"
 
 
 async def test_fetch_does_not_follow_redirects_with_a_body(server: ScriptedServer) -> None:
     there = {"Location": f"{server.url}/elsewhere"}
-    server.says(reply(307, b"", headers=there), reply(307, b"", headers=there), reply(200, b"here"))
+    server.respond(
+        reply(307, b"", headers=there), reply(307, b"", headers=there), reply(200, b"here")
+    )
 
     sent = await fetch("POST", f"{server.url}/token", headers={}, body=b"refresh", ca=b"")
     read = await fetch("GET", f"{server.url}/keys", headers={}, body=b"", ca=b"")

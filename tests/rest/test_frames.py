@@ -42,7 +42,7 @@ def test_a_stream_reads_the_same_however_it_is_chunked() -> None:
 
 
 def test_a_stream_reads_the_same_byte_by_byte() -> None:
-    """REST-69."""
+    """REST-69: JSON framing: a sequence of JSON values; newlines are not significant."""
     stream = event("ADDED", TRICKY, indent=1) + event("DELETED", TRICKY) + b"\r\n"
 
     found = all_of(EventFrames(), [bytes([byte]) for byte in stream])
@@ -114,7 +114,7 @@ def test_an_event_at_the_limit_passes_and_a_larger_one_is_an_error() -> None:
 
 
 def test_an_endless_event_is_rejected_before_it_fills_the_memory() -> None:
-    """REST-70."""
+    """REST-70: frame buffer starts at 1 KiB and doubles."""
     frames = EventFrames(limit=100_000)
 
     for _ in range(100):

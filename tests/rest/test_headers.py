@@ -48,8 +48,8 @@ _fits: type[Credentials] = Renewable
 
 
 async def test_a_plain_request_carries_these_headers_and_no_others(server: ScriptedServer) -> None:
-    """REST-44, REST-76, TRN-12."""
-    server.says(reply())
+    """REST-44, REST-76, TRN-12: accept header: `AcceptContentTypes` verbatim if set."""
+    server.respond(reply())
     async with client_for(server) as rest:
         await rest.send(GET)
         await rest.send(path_request("POST", "/x", body=b"{}"))
@@ -60,8 +60,8 @@ async def test_a_plain_request_carries_these_headers_and_no_others(server: Scrip
         "User-Agent": default_user_agent(),
         "Accept-Encoding": "gzip",
     }
-    assert dict(server.asked[0].headers) == plain
-    assert dict(server.asked[1].headers) == plain | {
+    assert dict(server.received[0].headers) == plain
+    assert dict(server.received[1].headers) == plain | {
         "Content-Type": "application/json",
         "Content-Length": "2",
     }
@@ -69,7 +69,7 @@ async def test_a_plain_request_carries_these_headers_and_no_others(server: Scrip
 
 async def test_types_can_be_chosen_for_each_request(server: ScriptedServer) -> None:
     """REST-44: an Accept that is given goes out as it is."""
-    server.says(reply())
+    server.respond(reply())
     table = "application/json;as=Table;v=v1;g=meta.k8s.io"
     async with client_for(server) as rest:
         await rest.send(
@@ -78,61 +78,64 @@ async def test_types_can_be_chosen_for_each_request(server: ScriptedServer) -> N
             )
         )
 
-    assert server.asked[0].header("Accept") == table
-    assert server.asked[0].header("Content-Type") == "application/json-patch+json"
+    assert server.received[0].header("Accept") == table
+    assert server.received[0].header("Content-Type") == "application/json-patch+json"
 
 
 async def test_compression_is_not_asked_for_when_it_is_disabled(server: ScriptedServer) -> None:
-    """TRN-12."""
-    server.says(reply())
+    """TRN-12: Compression: gzip is requested unless `disable-compression`."""
+    server.respond(reply())
     async with client_for(server, config={"disable_compression": True}) as rest:
         await rest.send(GET)
 
-    assert server.asked[0].header("Accept-Encoding") is None
+    assert server.received[0].header("Accept-Encoding") is None
 
 
 async def test_a_compressed_response_is_read(server: ScriptedServer) -> None:
-    """TRN-12."""
-    server.says(reply(body=gzip.compress(b'{"a":1}'), headers={"Content-Encoding": "gzip"}))
+    """TRN-12: Compression: gzip is requested unless `disable-compression`."""
+    server.respond(reply(body=gzip.compress(b'{"a":1}'), headers={"Content-Encoding": "gzip"}))
     async with client_for(server) as rest:
         assert (await rest.send(GET)).body == b'{"a":1}'
 
 
 async def test_the_user_agent_can_be_set_and_a_request_s_own_wins(server: ScriptedServer) -> None:
-    """REST-76, TRN-21."""
-    server.says(reply())
+    """REST-76, TRN-21: user agent: `<command>/<version> (<os>/<arch>) kubernetes/<commit>`."""
+    server.respond(reply())
     async with client_for(server, user_agent="mine/1") as rest:
         await rest.send(GET)
         await rest.send(path_request("GET", "/x", headers={"user-agent": "other"}))
 
-    assert [asked.all_of("User-Agent") for asked in server.asked] == [["mine/1"], ["other"]]
+    assert [received.all_of("User-Agent") for received in server.received] == [
+        ["mine/1"],
+        ["other"],
+    ]
 
 
 async def test_impersonation_is_sent_as_headers(server: ScriptedServer) -> None:
-    """REST-74, REST-C20, TRN-19."""
-    server.says(reply())
+    """REST-74, REST-C20, TRN-19: impersonation headers: `Impersonate-User`."""
+    server.respond(reply())
     who = Impersonation(
         user="jane", uid="7", groups=("a", "b"), extra={"test.example.com/thing": ("x", "y")}
     )
     async with client_for(server, config={"impersonate": who}) as rest:
         await rest.send(GET)
 
-    asked = server.asked[0]
-    assert asked.header("Impersonate-User") == "jane"
-    assert asked.header("Impersonate-Uid") == "7"
-    assert asked.all_of("Impersonate-Group") == ["a", "b"]
-    assert asked.all_of("Impersonate-Extra-test.example.com%2Fthing") == ["x", "y"]
+    received = server.received[0]
+    assert received.header("Impersonate-User") == "jane"
+    assert received.header("Impersonate-Uid") == "7"
+    assert received.all_of("Impersonate-Group") == ["a", "b"]
+    assert received.all_of("Impersonate-Extra-test.example.com%2Fthing") == ["x", "y"]
 
 
 async def test_a_request_that_impersonates_itself_is_left_alone(server: ScriptedServer) -> None:
-    """REST-75, TRN-21."""
-    server.says(reply())
+    """REST-75, TRN-21: if the request already has `Impersonate-User`."""
+    server.respond(reply())
     who = Impersonation(user="jane", groups=("a",))
     async with client_for(server, config={"impersonate": who}) as rest:
         await rest.send(path_request("GET", "/x", headers={"Impersonate-User": "joe"}))
 
-    assert server.asked[0].all_of("Impersonate-User") == ["joe"]
-    assert server.asked[0].header("Impersonate-Group") is None
+    assert server.received[0].all_of("Impersonate-User") == ["joe"]
+    assert server.received[0].header("Impersonate-Group") is None
 
 
 @pytest.mark.parametrize(
@@ -147,22 +150,22 @@ async def test_credentials_become_a_header(
     config: dict[str, Any], header: str | None, server: ScriptedServer
 ) -> None:
     """Needs 29: a server that demands the header sees it."""
-    server.says(reply())
+    server.respond(reply())
     async with client_for(server, config=config) as rest:
         await rest.send(GET)
 
-    assert server.asked[0].header("Authorization") == header
+    assert server.received[0].header("Authorization") == header
 
 
 async def test_a_request_s_own_authorization_is_sent_unchanged(server: ScriptedServer) -> None:
     """TRN-C7, TRN-21, TRN-22: and a 401 to it renews nothing."""
-    server.says(reply(401))
+    server.respond(reply(401))
     credentials = Renewable("one", "two")
     async with client_for(server, credentials=credentials) as rest:
         with pytest.raises(Unauthorized):
             await rest.send(path_request("GET", "/x", headers={"Authorization": "Bearer own"}))
 
-    assert [asked.all_of("Authorization") for asked in server.asked] == [["Bearer own"]]
+    assert [received.all_of("Authorization") for received in server.received] == [["Bearer own"]]
     assert credentials.refusals == []
 
 
@@ -170,55 +173,58 @@ async def test_after_a_401_the_credentials_are_refreshed_and_the_request_repeate
     server: ScriptedServer,
 ) -> None:
     """TRN-18: and better, the failed request itself is repeated."""
-    server.says(reply(401), reply(body=b"fine"))
+    server.respond(reply(401), reply(body=b"fine"))
     credentials = Renewable("old", "new")
     async with client_for(server, credentials=credentials) as rest:
         answer = await rest.send(path_request("POST", "/x", body=b"again"))
 
         assert rest.stats().credential_refreshes == 1
     assert answer.body == b"fine"
-    assert [asked.header("Authorization") for asked in server.asked] == ["Bearer old", "Bearer new"]
-    assert [asked.body for asked in server.asked] == [b"again", b"again"]
+    assert [received.header("Authorization") for received in server.received] == [
+        "Bearer old",
+        "Bearer new",
+    ]
+    assert [received.body for received in server.received] == [b"again", b"again"]
     assert server.connections == 1
 
 
 async def test_a_second_401_is_the_response(server: ScriptedServer) -> None:
-    """TRN-18."""
-    server.says(reply(401))
+    """TRN-18: generic token source wrapper: skipped if an Authorization header exists."""
+    server.respond(reply(401))
     async with client_for(server, credentials=Renewable("a", "b", "c")) as rest:
         with pytest.raises(Unauthorized):
             await rest.send(GET)
 
-    assert len(server.asked) == 2
+    assert len(server.received) == 2
 
 
 async def test_a_401_to_what_cannot_be_refreshed_is_the_response(server: ScriptedServer) -> None:
-    """TRN-18."""
-    server.says(reply(401))
+    """TRN-18: generic token source wrapper: skipped if an Authorization header exists."""
+    server.respond(reply(401))
     async with client_for(server, config={"token": "x"}) as rest:
         with pytest.raises(Unauthorized, match="check the credentials"):
             await rest.send(GET)
 
-    assert len(server.asked) == 1
+    assert len(server.received) == 1
 
 
 async def test_a_watch_is_opened_with_refreshed_credentials_too(server: ScriptedServer) -> None:
-    """TRN-18, X-3."""
-    server.says(reply(401), chunked())
+    """TRN-18, X-3: generic token source wrapper: skipped if an Authorization header exists."""
+    server.respond(reply(401), chunked())
     async with (
         client_for(server, credentials=Renewable("old", "new")) as rest,
         rest.watch(resource_request("watch", PODS)) as watch,
     ):
         assert watch.ended is None
 
-    assert server.asked[1].header("Authorization") == "Bearer new"
+    assert server.received[1].header("Authorization") == "Bearer new"
 
 
 async def test_a_token_file_that_is_rewritten_is_read_again(
     server: ScriptedServer, hurried: InstantClock, tmp_path: Path
 ) -> None:
     """REST-79, TRN-17, TRN-C4, TRN-C5: not before 50 s, and without its newline."""
-    server.says(reply())
+    server.respond(reply())
     token = tmp_path / "token"
     token.write_text("one\n")
     async with client_for(server, clock=hurried, config={"token_file": str(token)}) as rest:
@@ -232,5 +238,5 @@ async def test_a_token_file_that_is_rewritten_is_read_again(
         await hurried.sleep(60)
         await rest.send(GET)
 
-    said = [asked.header("Authorization") for asked in server.asked]
-    assert said == ["Bearer one", "Bearer one", "Bearer two", "Bearer two"]
+    message = [received.header("Authorization") for received in server.received]
+    assert message == ["Bearer one", "Bearer one", "Bearer two", "Bearer two"]

@@ -150,7 +150,7 @@ async def test_a_watch_through_a_proxy_that_stands_still_ends_45_seconds_after_i
     server: ScriptedServer, clock: ManualClock
 ) -> None:
     """A stopped process: its kernel accepts connections and acknowledges all packets."""
-    server.says(chunked(event("ADDED"), end="hang"))
+    server.respond(chunked(event("ADDED"), end="hang"))
     with relay_process(server.port) as (url, process):
         rest = RESTClient(ClusterConfig(server=url), environ={}, clock=clock)
         async with rest, rest.watch(WATCH) as watch:
@@ -169,7 +169,7 @@ async def test_a_watch_through_a_proxy_that_stands_still_ends_45_seconds_after_i
     assert str(watch.failure).startswith(
         "WATCH pods: no event for 45 s, and the server did not respond to a probe within 15 s"
     )
-    assert [each.target for each in server.asked if "livez" in each.target] == []
+    assert [each.target for each in server.received if "livez" in each.target] == []
 
 
 @asynccontextmanager
@@ -212,23 +212,23 @@ async def test_a_watch_ends_after_30_seconds_when_the_server_rejectsconnections(
 
 
 def watched(probe: Reply, stream: Reply | None = None) -> Reply:
-    """A server with one watch; `probe` answers what is asked beside it."""
+    """A server with one watch; `probe` responds to the requests beside it."""
     stream = stream or chunked(event("ADDED"), end="hang")
 
-    async def answer(asked: ReceivedRequest, line: ServerConnection) -> None:
-        await (probe if asked.target == "/livez" else stream)(asked, line)
+    async def answer(received: ReceivedRequest, connection: ServerConnection) -> None:
+        await (probe if received.target == "/livez" else stream)(received, connection)
 
     return answer
 
 
 def probes_of(server: ScriptedServer) -> int:
-    return sum(asked.target == "/livez" for asked in server.asked)
+    return sum(received.target == "/livez" for received in server.received)
 
 
 async def test_a_resuming_watch_goes_on_elsewhere_and_knows_why(
     server: ScriptedServer, clock: ManualClock
 ) -> None:
-    server.says(watched(hang))
+    server.respond(watched(hang))
     async with client_for(server, clock=clock) as rest:
         watch = ResumingWatch(lambda _: rest.watch(WATCH), "1", clock=clock, random=lambda: 0.0)
         assert (await anext(watch)).type == "ADDED"
@@ -246,7 +246,7 @@ async def test_a_resuming_watch_goes_on_elsewhere_and_knows_why(
 async def test_all_silent_watches_share_one_probe_and_its_result(
     server: ScriptedServer, clock: ManualClock
 ) -> None:
-    server.says(watched(hang))
+    server.respond(watched(hang))
     async with client_for(server, clock=clock) as rest:
         watches = [rest.watch(WATCH) for _ in range(10)]
         waiting = [await after_the_first(watch) for watch in watches]
@@ -262,7 +262,7 @@ async def test_all_silent_watches_share_one_probe_and_its_result(
 async def test_a_proxy_that_ends_every_new_connection_has_lost_its_server(
     server: ScriptedServer, clock: ManualClock
 ) -> None:
-    server.says(watched(cut))
+    server.respond(watched(cut))
     async with client_for(server, clock=clock) as rest, rest.watch(WATCH) as watch:
         waiting = await after_the_first(watch)
         await clock.advance(30)
@@ -276,7 +276,7 @@ async def test_a_proxy_that_ends_every_new_connection_has_lost_its_server(
 async def test_a_watch_that_becomes_silent_later_relies_on_the_probe_before(
     server: ScriptedServer, clock: ManualClock
 ) -> None:
-    server.says(watched(reply(200, b"ok")))
+    server.respond(watched(reply(200, b"ok")))
     async with client_for(server, clock=clock) as rest:
         waiting = [await after_the_first(rest.watch(WATCH))]
         await clock.advance(14)
@@ -305,15 +305,15 @@ async def test_a_quiet_watch_lasts_while_the_server_responds_to_probes_whatever_
     """No bookmarks, no events: the idle timeout of 150 s is all that ends it."""
     more = asyncio.Event()
 
-    async def stream(_: ReceivedRequest, line: ServerConnection) -> None:
-        await line.send(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
-        await line.send(event("ADDED"))
+    async def stream(_: ReceivedRequest, connection: ServerConnection) -> None:
+        await connection.send(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
+        await connection.send(event("ADDED"))
         await more.wait()
-        await line.send(event("MODIFIED"))
-        await line.hang()
+        await connection.send(event("MODIFIED"))
+        await connection.hang()
 
     headers = {"Location": "/livez", "Retry-After": "1", "Warning": '299 - "a probe"'}
-    server.says(watched(reply(code, b"no", headers=headers), stream))
+    server.respond(watched(reply(code, b"no", headers=headers), stream))
     warnings: list[Any] = []
     rest = client_for(server, clock=clock, warnings=warnings.append)
     async with rest, rest.watch(WATCH) as watch:
@@ -328,7 +328,7 @@ async def test_a_quiet_watch_lasts_while_the_server_responds_to_probes_whatever_
         assert rest.stats().probes == 4
 
     assert not warnings
-    assert {asked.method for asked in server.asked} == {"GET"}
+    assert {received.method for received in server.received} == {"GET"}
 
 
 async def test_a_stream_that_receives_something_is_not_probed(
@@ -337,13 +337,13 @@ async def test_a_stream_that_receives_something_is_not_probed(
     """Bookmarks put the probe off, as events do."""
     lines: list[ServerConnection] = []
 
-    async def stream(_: ReceivedRequest, line: ServerConnection) -> None:
-        await line.send(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
-        await line.send(event("ADDED"))
-        lines.append(line)
-        await line.hang()
+    async def stream(_: ReceivedRequest, connection: ServerConnection) -> None:
+        await connection.send(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
+        await connection.send(event("ADDED"))
+        lines.append(connection)
+        await connection.hang()
 
-    server.says(watched(reply(200, b"ok"), stream))
+    server.respond(watched(reply(200, b"ok"), stream))
     async with client_for(server, clock=clock) as rest, rest.watch(WATCH) as watch:
         await anext(watch)
         for _ in range(10):
@@ -360,17 +360,17 @@ async def test_an_event_during_a_probe_ends_the_probe_and_keeps_the_watch(
 ) -> None:
     lines: list[ServerConnection] = []
 
-    async def stream(_: ReceivedRequest, line: ServerConnection) -> None:
-        await line.send(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
-        await line.send(event("ADDED"))
-        lines.append(line)
-        await line.hang()
+    async def stream(_: ReceivedRequest, connection: ServerConnection) -> None:
+        await connection.send(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
+        await connection.send(event("ADDED"))
+        lines.append(connection)
+        await connection.hang()
 
-    server.says(watched(hang, stream))
+    server.respond(watched(hang, stream))
     async with client_for(server, clock=clock) as rest, rest.watch(WATCH) as watch:
         waiting = await after_the_first(watch)
         await clock.advance(30)
-        await server.until(lambda seen: len(seen.asked) == 2)
+        await server.until(lambda seen: len(seen.received) == 2)
         await lines[0].send(event("MODIFIED"))
         assert (await waiting).type == "MODIFIED"
         await server.until(lambda seen: seen.closed == 1)  # the probe's connection
@@ -390,10 +390,10 @@ async def test_a_kept_connection_that_ends_under_a_probe_is_no_sign_of_death(
     """The server closes idle connections when it likes."""
     answers = [cut, reply(200, b"ok")]
 
-    async def probe(asked: ReceivedRequest, line: ServerConnection) -> None:
-        await answers.pop(0)(asked, line)
+    async def probe(received: ReceivedRequest, connection: ServerConnection) -> None:
+        await answers.pop(0)(received, connection)
 
-    server.says(watched(probe))
+    server.respond(watched(probe))
     async with client_for(server, clock=clock) as rest, rest.watch(WATCH) as watch:
         waiting = await after_the_first(watch)
         await clock.advance(30)
@@ -416,7 +416,7 @@ async def test_a_certificate_that_is_not_trusted_any_more_keeps_a_quiet_watch(
     caplog.set_level(logging.DEBUG, "kubeloop.rest.liveness")
     context = authority.server_context(tmp_path)
     async with serving(tls=context) as server:
-        server.says(watched(reply(200, b"ok")))
+        server.respond(watched(reply(200, b"ok")))
         config = ClusterConfig(server=server.url, ca=authority.pem, anonymous=True)
         rest = RESTClient(config, environ={}, clock=clock)
         async with rest, rest.watch(WATCH) as watch:
@@ -441,11 +441,11 @@ class Strict:
     """Credentials that count who asks."""
 
     def __init__(self) -> None:
-        self.asked = 0
+        self.received = 0
         self.refusals = 0
 
     async def identity(self) -> Identity:
-        self.asked += 1
+        self.received += 1
         return Identity(authorization="Bearer t")
 
     async def refresh(self, identity: Identity) -> None:
@@ -456,7 +456,7 @@ async def test_a_probe_neither_runs_plugins_nor_refreshes_credentials(
     server: ScriptedServer, clock: ManualClock
 ) -> None:
     """It shows the token of the last request; a 401 shows that the server is alive."""
-    server.says(watched(reply(401, b"expired")))
+    server.respond(watched(reply(401, b"expired")))
     credentials = Strict()
     rest = client_for(server, clock=clock, credentials=credentials)
     async with rest, rest.watch(WATCH) as watch:
@@ -466,8 +466,8 @@ async def test_a_probe_neither_runs_plugins_nor_refreshes_credentials(
         await clock.advance(20)
 
         assert not waiting.done()
-        assert (credentials.asked, credentials.refusals) == (1, 0)
-        assert server.asked[1].header("Authorization") == "Bearer t"
+        assert (credentials.received, credentials.refusals) == (1, 0)
+        assert server.received[1].header("Authorization") == "Bearer t"
         waiting.cancel()
         await asyncio.wait([waiting])
 
@@ -475,11 +475,11 @@ async def test_a_probe_neither_runs_plugins_nor_refreshes_credentials(
 async def test_a_probe_needs_no_slot_and_no_token_of_the_limiter_and_is_not_counted(
     server: ScriptedServer, clock: ManualClock
 ) -> None:
-    async def slow(asked: ReceivedRequest, line: ServerConnection) -> None:
-        step = hang if asked.target == "/slow" else chunked(event("ADDED"), end="hang")
-        await step(asked, line)
+    async def slow(received: ReceivedRequest, connection: ServerConnection) -> None:
+        step = hang if received.target == "/slow" else chunked(event("ADDED"), end="hang")
+        await step(received, connection)
 
-    server.says(watched(reply(200, b"ok"), slow))
+    server.respond(watched(reply(200, b"ok"), slow))
     registry = prometheus_client.CollectorRegistry()
     rest = client_for(
         server,
@@ -491,7 +491,7 @@ async def test_a_probe_needs_no_slot_and_no_token_of_the_limiter_and_is_not_coun
     async with rest, rest.watch(WATCH) as watch:
         waiting = await after_the_first(watch)
         busy = asyncio.create_task(rest.send(path_request("GET", "/slow")))
-        await server.until(lambda seen: len(seen.asked) == 2)
+        await server.until(lambda seen: len(seen.received) == 2)
         await clock.advance(30)
         await eventually(lambda: probes_of(server) == 1)
         await clock.advance(20)
@@ -508,7 +508,7 @@ async def test_a_probe_needs_no_slot_and_no_token_of_the_limiter_and_is_not_coun
 async def test_logs_and_other_streams_are_not_probed(
     server: ScriptedServer, clock: ManualClock
 ) -> None:
-    server.says(chunked(b"line\n", end="hang"))
+    server.respond(chunked(b"line\n", end="hang"))
     async with client_for(server, clock=clock) as rest:
         follow = path_request("GET", "/log", timeouts=Timeouts(idle=None))
         async with rest.stream(follow) as stream:
@@ -518,13 +518,13 @@ async def test_logs_and_other_streams_are_not_probed(
 
             assert not waiting.done()
             assert rest.stats().probes == 0
-            assert len(server.asked) == 1
+            assert len(server.received) == 1
             waiting.cancel()
             await asyncio.wait([waiting])
 
 
 async def test_probes_can_be_switched_off(server: ScriptedServer, clock: ManualClock) -> None:
-    server.says(watched(hang))
+    server.respond(watched(hang))
     rest = client_for(server, clock=clock, timeouts=Timeouts(probe_after=None))
     async with rest, rest.watch(WATCH) as watch:
         waiting = await after_the_first(watch)
@@ -535,7 +535,7 @@ async def test_probes_can_be_switched_off(server: ScriptedServer, clock: ManualC
             await waiting
 
     assert watch.failure is None
-    assert len(server.asked) == 1
+    assert len(server.received) == 1
 
 
 # --- ends
@@ -544,12 +544,12 @@ async def test_probes_can_be_switched_off(server: ScriptedServer, clock: ManualC
 async def test_cancelling_a_watch_ends_its_probe(
     server: ScriptedServer, clock: ManualClock
 ) -> None:
-    server.says(watched(hang))
+    server.respond(watched(hang))
     before = asyncio.all_tasks()
     async with client_for(server, clock=clock) as rest, rest.watch(WATCH) as watch:
         waiting = await after_the_first(watch)
         await clock.advance(30)
-        await server.until(lambda seen: len(seen.asked) == 2)
+        await server.until(lambda seen: len(seen.received) == 2)
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await waiting
@@ -567,7 +567,7 @@ def _probe_tasks() -> set[asyncio.Task[Any]]:
 async def test_a_watch_that_leaves_a_shared_probe_leaves_it_to_the_others(
     server: ScriptedServer, clock: ManualClock
 ) -> None:
-    server.says(watched(hang))
+    server.respond(watched(hang))
     async with client_for(server, clock=clock) as rest:
         watches = [rest.watch(WATCH) for _ in range(2)]
         first, second = [await after_the_first(watch) for watch in watches]
@@ -586,12 +586,12 @@ async def test_a_watch_that_leaves_a_shared_probe_leaves_it_to_the_others(
 async def test_closing_the_client_during_a_probe_ends_the_watch_and_leaves_no_task(
     server: ScriptedServer, clock: ManualClock
 ) -> None:
-    server.says(watched(hang))
+    server.respond(watched(hang))
     rest = client_for(server, clock=clock)
     watch = rest.watch(WATCH)
     waiting = await after_the_first(watch)
     await clock.advance(30)
-    await server.until(lambda seen: len(seen.asked) == 2)
+    await server.until(lambda seen: len(seen.received) == 2)
 
     await rest.aclose()
 
@@ -609,11 +609,11 @@ async def test_a_watch_that_is_never_accepted_ends_after_70_seconds(
     server: ScriptedServer, clock: ManualClock
 ) -> None:
     """Ten retries of a timeout would be 13 minutes; the caller resumes, with its own backoff."""
-    server.says(hang)
+    server.respond(hang)
     async with client_for(server, clock=clock) as rest:
         watch = rest.watch(WATCH)
         opening = asyncio.create_task(watch.open())
-        await server.until(lambda seen: len(seen.asked) == 1)
+        await server.until(lambda seen: len(seen.received) == 1)
         await clock.advance(69)
         assert not opening.done()
         await clock.advance(1)
@@ -621,7 +621,7 @@ async def test_a_watch_that_is_never_accepted_ends_after_70_seconds(
 
     assert watch.ended is WatchEnd.BROKEN
     assert isinstance(watch.failure, TransportError)
-    assert len(server.asked) == 1
+    assert len(server.received) == 1
 
 
 async def test_a_connection_that_is_never_made_is_tried_again_within_70_seconds(

@@ -23,7 +23,7 @@ BEGUN = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n6\r\nbegun\n\r\n"
 
 
 class DeafServer:
-    """Says something over TLS, and then neither goes on nor hears a farewell."""
+    """Says something over TLS, and then neither goes on nor hears a close_notify."""
 
     def __init__(self, folder: Path) -> None:
         self.says = BEGUN
@@ -76,9 +76,9 @@ def test_a_cancelled_response_leaves_no_connection_to_the_loop(
                 return await anext(stream)
 
     with asyncio.Runner(loop_factory=new_loop) as runner:
-        said = runner.run(read_a_little())
+        message = runner.run(read_a_little())
 
-    assert said == b"begun\n"  # and no warning, which would be an error
+    assert message == b"begun\n"  # and no warning, which would be an error
 
 
 @pytest.mark.parametrize("new_loop", [new_event_loop, asyncio.new_event_loop])
@@ -103,12 +103,12 @@ def test_a_cancelled_request_leaves_no_connection_to_the_loop(
 async def test_a_client_whose_closing_is_cancelled_closes_all_the_same(
     server: ScriptedServer, turns: int
 ) -> None:
-    server.says(reply(), reply(), hang)
+    server.respond(reply(), reply(), hang)
     rest = client_for(server)
     get = Request(method="GET", path="/x")
     await asyncio.gather(rest.send(get), rest.send(get))
     call = asyncio.create_task(rest.send(get))
-    await server.until(lambda seen: len(seen.asked) == 3)
+    await server.until(lambda seen: len(seen.received) == 3)
 
     closing = asyncio.create_task(rest.aclose())
     for _ in range(turns):

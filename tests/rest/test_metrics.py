@@ -29,8 +29,8 @@ def registry() -> prometheus_client.CollectorRegistry:
 async def test_attempts_retries_sizes_and_durations_are_counted(
     server: ScriptedServer, hurried: InstantClock, registry: prometheus_client.CollectorRegistry
 ) -> None:
-    """REST-80, REST-81."""
-    server.says(reply(503, headers={"Retry-After": "1"}), reply(body=b"12345"))
+    """REST-80, REST-81: Names: `rest_client_request_duration_seconds` (verb, host)."""
+    server.respond(reply(503, headers={"Retry-After": "1"}), reply(body=b"12345"))
     metrics = PrometheusMetrics(registry)
     async with client_for(server, clock=hurried, metrics=metrics) as rest:
         await rest.send(path_request("PUT", "/x", body=b"123"))
@@ -55,8 +55,8 @@ async def test_attempts_retries_sizes_and_durations_are_counted(
 async def test_an_attempt_without_a_response_has_a_code_of_its_own(
     server: ScriptedServer, registry: prometheus_client.CollectorRegistry
 ) -> None:
-    """REST-81."""
-    server.says(cut)
+    """REST-81: every attempt counts in requests_total."""
+    server.respond(cut)
     async with client_for(server, metrics=PrometheusMetrics(registry)) as rest:
         with pytest.raises(StreamBroken):
             await rest.send(path_request("POST", "/x"))
@@ -68,8 +68,8 @@ async def test_an_attempt_without_a_response_has_a_code_of_its_own(
 async def test_looking_up_a_name_is_timed(
     server: ScriptedServer, registry: prometheus_client.CollectorRegistry
 ) -> None:
-    """REST-80."""
-    server.says(reply(404))
+    """REST-80: Names: `rest_client_request_duration_seconds` (verb, host)."""
+    server.respond(reply(404))
     config = ClusterConfig(server=f"http://localhost:{server.port}")
     async with RESTClient(config, metrics=PrometheusMetrics(registry)) as rest:
         with pytest.raises(NotFound):
@@ -89,7 +89,7 @@ async def test_looks_at_the_ca_file_are_counted(
     ca = tmp_path / "ca.crt"
     ca.write_bytes(authority.pem)
     async with serving(tls=authority.server_context(tmp_path)) as server:
-        server.says(reply())
+        server.respond(reply())
         config = ClusterConfig(server=server.url, ca_file=str(ca), anonymous=True)
         metrics = PrometheusMetrics(registry)
         async with RESTClient(config, clock=hurried, metrics=metrics) as rest:
@@ -107,7 +107,7 @@ async def test_looks_at_the_ca_file_are_counted(
 
 
 def test_the_names_are_those_that_are_scraped_already() -> None:
-    """REST-80."""
+    """REST-80: Names: `rest_client_request_duration_seconds` (verb, host)."""
     assert {
         "rest_client_request_duration_seconds",
         "rest_client_dns_resolution_duration_seconds",
@@ -141,12 +141,12 @@ def test_the_names_are_those_that_are_scraped_already() -> None:
     ],
 )
 def test_a_template_names_no_object(path: str, template: str) -> None:
-    """REST-82."""
+    """REST-82: URL template for latency: query values become `{value}`."""
     assert url_template(path) == template
 
 
 def test_a_template_keeps_the_base_and_hides_the_values() -> None:
-    """REST-82."""
+    """REST-82: URL template for latency: query values become `{value}`."""
     found = url_template("/api/v1/pods", base="/prefix/", query="b=secret&a=1")
 
     assert found == "/prefix/api/v1/pods?a=%7Bvalue%7D&b=%7Bvalue%7D"

@@ -92,7 +92,7 @@ def test_each_verb_has_its_method_and_its_path(
 
 
 def test_subresource_segments_and_a_suffix_come_last() -> None:
-    """REST-C4."""
+    """REST-C4: Name, resource, namespace set in any order give `/test/namespaces/foo/baz/bar`."""
     request = resource_request(
         "get", PODS, namespace="foo", name="bar", subresource=("a", "b"), suffix="test"
     )
@@ -125,7 +125,7 @@ def test_a_suffix_cannot_climb_out_of_its_object() -> None:
 
 @pytest.mark.parametrize("verb", ["get", "update", "patch", "delete"])
 def test_one_object_needs_a_name(verb: str) -> None:
-    """REST-15."""
+    """REST-15: name must not be empty. Namespace may be set to empty."""
     with pytest.raises(InvalidArgument, match="the name is empty"):
         resource_request(verb, PODS, namespace="ns")
 
@@ -201,12 +201,12 @@ def test_an_absolute_path_is_below_the_base(
 
 
 def test_a_request_uri_may_climb_above_the_base() -> None:
-    """REST-C3."""
+    """REST-C3: RequestURI `../test?x=1` under base `/context` resolves to `/test`."""
     assert uri_request("GET", "../test?x=1").url("https://h/context/") == "https://h/test?x=1"
 
 
 def test_a_request_uri_brings_its_query_with_repeated_keys() -> None:
-    """REST-18."""
+    """REST-18: `RequestURI(uri)`: parse; path goes through AbsPath."""
     request = uri_request("GET", "/apis/x?b=2&a=1&b=&a=0")
 
     assert request.params == (("b", "2"), ("a", "1"), ("b", ""), ("a", "0"))
@@ -214,7 +214,7 @@ def test_a_request_uri_brings_its_query_with_repeated_keys() -> None:
 
 
 def test_parameters_add_up_and_are_sorted_by_key() -> None:
-    """REST-20."""
+    """REST-20: query parameters are additive."""
     request = resource_request("list", PODS, params=[("resourceVersion", "1"), ("b", "x y&z")])
 
     added = request.with_params({"resourceVersion": 2, "a": ["1", "2"]})
@@ -223,7 +223,7 @@ def test_parameters_add_up_and_are_sorted_by_key() -> None:
 
 
 def test_options_leave_out_what_is_zero_unless_zero_means_something() -> None:
-    """REST-21."""
+    """REST-21: VersionedParams encodes an options object."""
     sent = query_options(
         label_selector="app=web",
         field_selector="",
@@ -276,7 +276,7 @@ def test_a_timeout_is_sent_to_the_server_in_go_s_notation(
 
 
 def test_headers_may_be_given_more_than_once() -> None:
-    """REST-22."""
+    """REST-22: SetHeader replaces all values of that header."""
     request = path_request(
         "GET", "/x", headers=[("Impersonate-Group", "a"), ("Impersonate-Group", "b")]
     )
@@ -291,7 +291,7 @@ def test_a_header_cannot_carry_another_one(value: str) -> None:
 
 
 def test_the_types_of_patches_have_the_api_s_names() -> None:
-    """REST-51."""
+    """REST-51: patch content types: `application/json-patch+json`."""
     assert {JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH, APPLY_PATCH, APPLY_PATCH_CBOR} == {
         "application/json-patch+json",
         "application/merge-patch+json",

@@ -1,4 +1,4 @@
-"""What an answer means: the type it is read as, or the error it stands for."""
+"""What a response means: the type it is read as, or the error it stands for."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def refusal(
 
 
 def test_a_body_is_decoded_into_the_type_that_is_asked_for() -> None:
-    """REST-25, REST-47."""
+    """REST-25, REST-47: terminal calls: Do (decode), DoRaw (bytes), Stream (open body)."""
     read = answer({"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "web"}})
 
     assert read.decode(Pod).metadata.name == "web"
@@ -63,13 +63,13 @@ def test_a_body_is_decoded_into_the_type_that_is_asked_for() -> None:
 
 
 def test_without_a_content_type_the_codec_s_own_is_taken() -> None:
-    """REST-47."""
+    """REST-47: response decoding uses the response Content-Type."""
     assert answer({"kind": "Pod", "apiVersion": "v1"}, "").decode(dict)["kind"] == "Pod"
 
 
 @pytest.mark.parametrize(("status", "created"), [(200, False), (201, True)])
 def test_201_says_that_the_object_is_new(status: int, created: bool) -> None:
-    """REST-C13."""
+    """REST-C13: status code 199 is an error, 201 marks "created", 206 is success."""
     assert answer({}, status=status).created is created
 
 
@@ -78,12 +78,12 @@ def test_201_says_that_the_object_is_new(status: int, created: bool) -> None:
     [(101, True), (199, False), (200, True), (201, True), (206, True), (207, False), (302, False)],
 )
 def test_success_is_200_to_206_and_switching_protocols(status: int, success: bool) -> None:
-    """REST-52, REST-C13."""
+    """REST-52, REST-C13: Do/DoRaw: success is 200..206 (and 101 switching protocols)."""
     assert is_success(status) is success
 
 
 def test_a_status_that_says_no_is_raised_even_with_200() -> None:
-    """REST-55."""
+    """REST-55: a 200 response with a `Status` of a failure is an error."""
     failed = {
         "kind": "Status",
         "apiVersion": "v1",
@@ -100,21 +100,21 @@ def test_a_status_that_says_no_is_raised_even_with_200() -> None:
 
 def test_a_status_that_says_yes_is_a_value() -> None:
     """REST-55: deleting answers so."""
-    said = {"kind": "Status", "apiVersion": "v1", "status": "Success"}
+    found_text = {"kind": "Status", "apiVersion": "v1", "status": "Success"}
 
-    assert answer(said).decode(Status).status == "Success"
-    assert answer(said).decode(dict)["status"] == "Success"
+    assert answer(found_text).decode(Status).status == "Success"
+    assert answer(found_text).decode(dict)["status"] == "Success"
 
 
 def test_an_object_that_has_a_status_field_is_no_status() -> None:
-    """REST-55."""
+    """REST-55: a 200 response with a `Status` of a failure is an error."""
     pod = {"kind": "Pod", "apiVersion": "v1", "status": {"phase": "Running"}}
 
     assert answer(pod).decode(dict)["status"] == {"phase": "Running"}
 
 
 def test_an_empty_body_cannot_be_decoded_and_may_be_ignored() -> None:
-    """REST-56."""
+    """REST-56: into with an empty body is an error mentioning a 0-length response."""
     empty = answer(b"")
 
     assert empty.body == b""
@@ -129,14 +129,14 @@ def test_an_html_page_is_called_what_it_is() -> None:
     with pytest.raises(DecodeError) as caught:
         page.decode(Pod)
 
-    said = str(caught.value)
-    assert said.startswith("GET pods/web in shop: no serializer for content type 'text/html'")
-    assert "<html>log in" in said
-    assert "(does the address belong to the API server" in said
+    found_text = str(caught.value)
+    assert found_text.startswith("GET pods/web in shop: no serializer for content type 'text/html'")
+    assert "<html>log in" in found_text
+    assert "(does the address belong to the API server" in found_text
 
 
 def test_invalid_json_is_a_decode_error() -> None:
-    """REST-C21."""
+    """REST-C21: a panic-free decode failure of a success body raises the decode error itself."""
     with pytest.raises(DecodeError, match="GET pods/web in shop: cannot decode the response"):
         answer(b"{nope").decode(Pod)
     with pytest.raises(DecodeError, match="cannot decode the response"):
@@ -144,7 +144,7 @@ def test_invalid_json_is_a_decode_error() -> None:
 
 
 def test_a_content_type_that_is_none_is_an_internal_error() -> None:
-    """REST-47."""
+    """REST-47: response decoding uses the response Content-Type."""
     with pytest.raises(InternalError, match="not a media type"):
         answer({}, "a b c").decode(Pod)
     assert type(refusal(404, content_type="/")) is InternalError
@@ -152,7 +152,7 @@ def test_a_content_type_that_is_none_is_an_internal_error() -> None:
 
 @pytest.mark.parametrize("asked_as", ["list", "view"])
 def test_a_rejection_is_never_read_as_a_list_or_a_view_with_nothing_in_it(asked_as: str) -> None:
-    """REST-55."""
+    """REST-55: a 200 response with a `Status` of a failure is an error."""
     refused = answer({"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 404})
 
     with pytest.raises(NotFound):
@@ -161,7 +161,7 @@ def test_a_rejection_is_never_read_as_a_list_or_a_view_with_nothing_in_it(asked_
 
 @pytest.mark.parametrize("body", [{}, {"message": "log in first"}, {"kind": "Status"}])
 def test_an_object_that_is_no_list_is_not_read_as_an_empty_one(body: object) -> None:
-    """REST-55."""
+    """REST-55: a 200 response with a `Status` of a failure is an error."""
     with pytest.raises(DecodeError, match=r"GET pods/web in shop: .* is not a list"):
         answer(body).split()
 
@@ -193,7 +193,7 @@ def test_a_list_is_split_without_decoding_its_items() -> None:
     ],
 )
 def test_without_a_status_the_code_decides(code: int, request_: Any, kind: type[ApiError]) -> None:
-    """REST-58, REST-48, REST-C10, REST-C13."""
+    """REST-58, REST-48, REST-C10, REST-C13: mapping HTTP code."""
     error = refusal(code, request=request_)
 
     assert type(error) is kind
@@ -214,7 +214,7 @@ def test_without_a_status_the_code_decides(code: int, request_: Any, kind: type[
 def test_the_server_s_status_wins_where_it_is_one(
     body: object, kind: type[ApiError], code: int
 ) -> None:
-    """REST-53, REST-54, REST-64, REST-C11."""
+    """REST-53, REST-54, REST-64, REST-C11: error construction order."""
     error = refusal(400, body, content_type="application/json")
 
     assert (type(error), error.code) == (kind, code)
@@ -249,7 +249,7 @@ def test_only_text_becomes_part_of_a_message(
 
 
 def test_the_header_s_delay_is_kept() -> None:
-    """REST-57, REST-62."""
+    """REST-57, REST-62: unstructured error text: body used only for textual responses."""
     assert suggested_delay(refusal(429, Retry_After="3")) == 3
     assert suggested_delay(refusal(429)) is None
 

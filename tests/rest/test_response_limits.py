@@ -63,10 +63,10 @@ def bomb(size: int) -> bytes:
 def endless(head: str, part: bytes) -> Reply:
     """A body that goes on until the client hangs up."""
 
-    async def answer(_: ReceivedRequest, line: ServerConnection) -> None:
-        await line.send(f"HTTP/1.1 200 OK\r\n{head}\r\n".encode())
+    async def answer(_: ReceivedRequest, connection: ServerConnection) -> None:
+        await connection.send(f"HTTP/1.1 200 OK\r\n{head}\r\n".encode())
         while True:
-            await line.send(part)
+            await connection.send(part)
 
     return answer
 
@@ -85,7 +85,7 @@ async def test_a_response_beyond_the_limit_of_its_kind_is_an_error_that_names_th
     request_: Request, limit: str, packed: bool, server: ScriptedServer
 ) -> None:
     body = bomb(5000) if packed else b" " * 5000
-    server.says(reply(body=body, headers=GZIP if packed else {}))
+    server.respond(reply(body=body, headers=GZIP if packed else {}))
 
     async with client_for(server, response_limits=TIGHT) as rest:
         with pytest.raises(ResponseTooLarge) as caught:
@@ -96,14 +96,14 @@ async def test_a_response_beyond_the_limit_of_its_kind_is_an_error_that_names_th
 
 
 async def test_a_response_of_just_its_limit_is_read(server: ScriptedServer) -> None:
-    server.says(reply(body=b"{}".ljust(2000)), reply(body=gzip.compress(b"{}".ljust(2000))))
+    server.respond(reply(body=b"{}".ljust(2000)), reply(body=gzip.compress(b"{}".ljust(2000))))
 
     async with client_for(server, response_limits=TIGHT) as rest:
         assert len((await rest.send(GET)).body) == 2000
 
 
 async def test_the_error_of_an_oversized_body_keeps_its_code(server: ScriptedServer) -> None:
-    server.says(reply(403, bomb(10 * MIB), headers=GZIP))
+    server.respond(reply(403, bomb(10 * MIB), headers=GZIP))
 
     async with client_for(server) as rest:
         with pytest.raises(Forbidden, match="body was not read: the response is larger than 4194"):
@@ -117,7 +117,7 @@ async def test_the_error_of_an_oversized_body_keeps_its_code(server: ScriptedSer
 async def test_an_error_in_an_encoding_that_was_not_requested_keeps_its_code(
     server: ScriptedServer,
 ) -> None:
-    server.says(reply(500, b"\x00", headers={"Content-Encoding": "br"}))
+    server.respond(reply(500, b"\x00", headers={"Content-Encoding": "br"}))
 
     async with client_for(server) as rest:
         with pytest.raises(InternalError, match="Content-Encoding 'br'"):
@@ -128,7 +128,7 @@ async def test_a_body_is_decompressed_in_pieces_with_the_event_loop_running_in_b
     server: ScriptedServer,
 ) -> None:
     """Counted in turns of the loop, which do not depend on how busy the machine is."""
-    server.says(reply(body=bomb(16 * MIB), headers=GZIP))
+    server.respond(reply(body=bomb(16 * MIB), headers=GZIP))
     turns = 0
 
     async def count() -> None:
@@ -152,7 +152,7 @@ async def test_a_list_that_only_decompression_makes_large_is_an_error(
     """Lists may be large, and then their packed bytes are many, too."""
     item = b'{"x":"' + b"a" * MIB + b'"},'
     body = b'{"items":[' + (RATIO_APPLIES_FROM // MIB + 4) * item
-    server.says(reply(body=gzip.compress(body), headers=GZIP))
+    server.respond(reply(body=gzip.compress(body), headers=GZIP))
 
     async with client_for(server) as rest:
         with pytest.raises(ResponseTooLarge, match="grows more than 200 times by decompression"):
@@ -162,7 +162,7 @@ async def test_a_list_that_only_decompression_makes_large_is_an_error(
 
 
 async def test_limits_can_be_lifted(server: ScriptedServer) -> None:
-    server.says(reply(body=bomb(RATIO_APPLIES_FROM + 1), headers=GZIP))
+    server.respond(reply(body=bomb(RATIO_APPLIES_FROM + 1), headers=GZIP))
     lifted = ResponseLimits(list=None, compression_ratio=None)
 
     async with client_for(server, response_limits=lifted) as rest:
@@ -191,7 +191,7 @@ async def test_limits_can_be_lifted(server: ScriptedServer) -> None:
 async def test_a_body_without_end_is_an_error_and_its_connection_is_closed(
     answer: Reply, ask: Callable[[RESTClient], Any], server: ScriptedServer
 ) -> None:
-    server.says(answer)
+    server.respond(answer)
 
     async with client_for(server, response_limits=TIGHT) as rest:
         with pytest.raises(ResponseTooLarge):
@@ -200,7 +200,7 @@ async def test_a_body_without_end_is_an_error_and_its_connection_is_closed(
 
 
 async def test_gzip_members_that_hold_nothing_are_an_error(server: ScriptedServer) -> None:
-    server.says(endless("Content-Encoding: gzip\r\n", gzip.compress(b"") * 50))
+    server.respond(endless("Content-Encoding: gzip\r\n", gzip.compress(b"") * 50))
 
     async with client_for(server) as rest:
         with pytest.raises(StreamBroken, match="too many empty gzip members"):
@@ -221,7 +221,7 @@ async def test_gzip_members_that_hold_nothing_are_an_error(server: ScriptedServe
 async def test_a_body_that_cannot_be_decompressed_is_a_transport_error(
     encoding: str, body: bytes, match: str, server: ScriptedServer
 ) -> None:
-    server.says(reply(body=body, headers={"Content-Encoding": encoding}))
+    server.respond(reply(body=body, headers={"Content-Encoding": encoding}))
 
     async with client_for(server) as rest:
         with pytest.raises(TransportError, match=match):
@@ -231,11 +231,11 @@ async def test_a_body_that_cannot_be_decompressed_is_a_transport_error(
 async def test_fewer_bytes_than_content_length_says_are_a_broken_stream(
     server: ScriptedServer,
 ) -> None:
-    async def answer(_: ReceivedRequest, line: ServerConnection) -> None:
-        await line.send(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{}")
-        line.cut()
+    async def answer(_: ReceivedRequest, connection: ServerConnection) -> None:
+        await connection.send(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{}")
+        connection.cut()
 
-    server.says(answer)
+    server.respond(answer)
 
     async with client_for(server) as rest:
         with pytest.raises(StreamBroken):
@@ -245,13 +245,13 @@ async def test_fewer_bytes_than_content_length_says_are_a_broken_stream(
 async def test_more_bytes_than_content_length_says_are_not_taken_for_the_next_response(
     server: ScriptedServer,
 ) -> None:
-    async def answer(_: ReceivedRequest, line: ServerConnection) -> None:
-        await line.send(
+    async def answer(_: ReceivedRequest, connection: ServerConnection) -> None:
+        await connection.send(
             b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
             b'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"planted"'
         )
 
-    server.says(answer)
+    server.respond(answer)
 
     async with client_for(server) as rest:
         for _ in range(3):
@@ -264,12 +264,12 @@ async def test_more_bytes_than_content_length_says_are_not_taken_for_the_next_re
     ids=["headers", "one-line"],
 )
 async def test_a_head_without_end_is_an_error(head: bytes, server: ScriptedServer) -> None:
-    async def answer(_: ReceivedRequest, line: ServerConnection) -> None:
-        await line.send(b"HTTP/1.1 200 OK\r\n")
+    async def answer(_: ReceivedRequest, connection: ServerConnection) -> None:
+        await connection.send(b"HTTP/1.1 200 OK\r\n")
         while True:
-            await line.send(head)
+            await connection.send(head)
 
-    server.says(answer)
+    server.respond(answer)
 
     async with client_for(server) as rest:
         with pytest.raises(TransportError):
@@ -280,11 +280,11 @@ async def test_a_head_without_end_is_an_error(head: bytes, server: ScriptedServe
 async def test_informational_responses_without_end_are_an_error_when_the_time_is_over(
     server: ScriptedServer,
 ) -> None:
-    async def answer(_: ReceivedRequest, line: ServerConnection) -> None:
+    async def answer(_: ReceivedRequest, connection: ServerConnection) -> None:
         while True:
-            await line.send(b"HTTP/1.1 103 Early Hints\r\n\r\n" * 100)
+            await connection.send(b"HTTP/1.1 103 Early Hints\r\n\r\n" * 100)
 
-    server.says(answer)
+    server.respond(answer)
 
     async with client_for(server, timeouts=Timeouts(response=0.2)) as rest:
         with pytest.raises(TimeoutExceeded, match=r"a response did not arrive within 0\.2 s"):
@@ -292,13 +292,13 @@ async def test_informational_responses_without_end_are_an_error_when_the_time_is
 
 
 async def test_what_a_proxy_sends_for_connect_is_bounded() -> None:
-    async def babble(_: ReceivedRequest, line: ServerConnection) -> None:
-        await line.send(b"HTTP/1.1 200 OK\r\n")
+    async def babble(_: ReceivedRequest, connection: ServerConnection) -> None:
+        await connection.send(b"HTTP/1.1 200 OK\r\n")
         while True:
-            await line.send(b"X-Filler: " + b"x" * 1000 + b"\r\n")
+            await connection.send(b"X-Filler: " + b"x" * 1000 + b"\r\n")
 
     async with serving() as proxy:
-        proxy.says(babble)
+        proxy.respond(babble)
         config = ClusterConfig(server="https://cluster.test", token="t", proxy_url=proxy.url)
         async with RESTClient(config, environ={}) as rest:
             with pytest.raises(TransportError):
@@ -309,7 +309,7 @@ async def test_what_a_proxy_sends_for_connect_is_bounded() -> None:
 async def test_an_event_beyond_its_limit_ends_the_watch_with_an_error(
     server: ScriptedServer,
 ) -> None:
-    server.says(chunked(b'{"type":"ADDED","object":{"x":"' + b"a" * 600, end="hang"))
+    server.respond(chunked(b'{"type":"ADDED","object":{"x":"' + b"a" * 600, end="hang"))
 
     async with client_for(server, response_limits=TIGHT) as rest:
         with pytest.raises(InternalError, match="larger than 500 bytes, the limit for events"):
@@ -318,7 +318,7 @@ async def test_an_event_beyond_its_limit_ends_the_watch_with_an_error(
 
 async def test_a_watch_and_a_log_may_be_longer_than_any_limit(server: ScriptedServer) -> None:
     event = b'{"type":"ADDED","object":{"x":"' + b"a" * 300 + b'"}}\n'
-    server.says(chunked(*[event] * 50), chunked(*[b"a line\n"] * 2000))
+    server.respond(chunked(*[event] * 50), chunked(*[b"a line\n"] * 2000))
 
     async with client_for(server, response_limits=TIGHT) as rest:
         watch = rest.watch(resource_request("watch", PODS))
@@ -329,7 +329,7 @@ async def test_a_watch_and_a_log_may_be_longer_than_any_limit(server: ScriptedSe
 
 async def test_an_item_beyond_the_limit_of_an_object_is_an_error(server: ScriptedServer) -> None:
     body = b'{"items":[{"x":"' + b"a" * 2500 + b'"}]}'
-    server.says(chunked(body[:2200], body[2200:]))
+    server.respond(chunked(body[:2200], body[2200:]))
 
     async with client_for(server, response_limits=TIGHT) as rest:
         with pytest.raises(DecodeError, match="larger than 2000 bytes, the limit for an object"):
@@ -341,19 +341,19 @@ async def test_many_small_items_in_one_chunk_are_not_taken_for_a_large_one(
 ) -> None:
     items = [b'{"a":%d}' % n if n % 3 else b'{"b":{"c":[%d]}}' % n for n in range(300)]
     body = b'{"items":[' + b",".join(items) + b"]}"
-    server.says(chunked(body[:-1], body[-1:]))
+    server.respond(chunked(body[:-1], body[-1:]))
 
     async with client_for(server, response_limits=TIGHT) as rest:
         assert await _all_items(rest) == items
 
 
 async def test_what_follows_the_items_of_a_list_is_bounded(server: ScriptedServer) -> None:
-    async def answer(_: ReceivedRequest, line: ServerConnection) -> None:
-        await line.send(b'HTTP/1.1 200 OK\r\n\r\n{"items":[{}],"x":"')
+    async def answer(_: ReceivedRequest, connection: ServerConnection) -> None:
+        await connection.send(b'HTTP/1.1 200 OK\r\n\r\n{"items":[{}],"x":"')
         while True:
-            await line.send(b"a" * MIB)
+            await connection.send(b"a" * MIB)
 
-    server.says(answer)
+    server.respond(answer)
 
     async with client_for(server) as rest:
         with pytest.raises(DecodeError, match="more than 4 MiB after its items"):
@@ -361,7 +361,7 @@ async def test_what_follows_the_items_of_a_list_is_bounded(server: ScriptedServe
 
 
 async def test_discovery_is_bounded(server: ScriptedServer) -> None:
-    server.says(reply(body=bomb(10 * MIB), headers=GZIP))
+    server.respond(reply(body=bomb(10 * MIB), headers=GZIP))
 
     async with client_for(server, response_limits=ResponseLimits(document=MIB)) as rest:
         discovery = DiscoveryClient(rest)
@@ -377,15 +377,15 @@ async def test_discovery_is_bounded(server: ScriptedServer) -> None:
 
 
 async def test_what_an_issuer_sends_is_bounded_after_decompression(server: ScriptedServer) -> None:
-    server.says(reply(body=bomb(10 * MIB), headers=GZIP))
+    server.respond(reply(body=bomb(10 * MIB), headers=GZIP))
 
     with pytest.raises(ResponseTooLarge, match="larger than"):
         await fetch("GET", server.url, headers={}, body=b"", ca=b"")
-    server.says(reply(body=bomb(10), headers=GZIP))
+    server.respond(reply(body=bomb(10), headers=GZIP))
     fetched = await fetch("GET", server.url, headers={}, body=b"", ca=b"")
 
     assert fetched.body.startswith(b'{"kind"')
-    assert server.asked[0].header("Accept-Encoding") == "identity"
+    assert server.received[0].header("Accept-Encoding") == "identity"
 
 
 DEEP = b"[" * 200_000 + b"]" * 200_000
@@ -418,7 +418,7 @@ DEEP = b"[" * 200_000 + b"]" * 200_000
 async def test_json_that_is_nested_too_deeply_is_a_kubeloop_error(
     ask: Callable[[RESTClient], Any], body: bytes, server: ScriptedServer
 ) -> None:
-    server.says(reply(body=body))
+    server.respond(reply(body=body))
 
     async with client_for(server) as rest:
         with pytest.raises((KubeError, StopAsyncIteration)):
@@ -437,7 +437,7 @@ async def _decode_text(rest: RESTClient, request: Request) -> None:
 async def test_an_error_that_is_nested_too_deeply_keeps_its_code(
     status: int, server: ScriptedServer
 ) -> None:
-    server.says(reply(status, b'{"kind":"Status","status":"Failure","details":' + DEEP + b"}"))
+    server.respond(reply(status, b'{"kind":"Status","status":"Failure","details":' + DEEP + b"}"))
 
     async with client_for(server) as rest:
         with pytest.raises(ApiError) as caught:

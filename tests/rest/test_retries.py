@@ -44,13 +44,13 @@ async def test_503_with_retry_after_0_is_repeated_after_a_short_wait_for_every_v
     method: str, server: ScriptedServer, hurried: InstantClock
 ) -> None:
     """REST-35, REST-36, REST-C6: the body goes out again from its start."""
-    server.says(BUSY, reply(429, headers={"Retry-After": "0"}), reply(200, b'{"a":1}'))
+    server.respond(BUSY, reply(429, headers={"Retry-After": "0"}), reply(200, b'{"a":1}'))
     body = None if method == "GET" else b"content"
     async with client_for(server, clock=hurried) as rest:
         answer = await rest.send(path_request(method, "/x", body=body))
 
     assert answer.status == 200
-    assert [asked.body for asked in server.asked] == [body or b""] * 3
+    assert [received.body for received in server.received] == [body or b""] * 3
     assert all(0.1 <= slept < 0.2 for slept in hurried.slept)
     assert len(set(hurried.slept)) == 2  # with jitter
 
@@ -67,24 +67,24 @@ async def test_503_with_retry_after_0_is_repeated_after_a_short_wait_for_every_v
 async def test_a_server_that_always_says_retry_after_0_is_asked_eleven_times_over_a_second(
     ask: Callable[[RESTClient], Awaitable[object]], server: ScriptedServer, hurried: InstantClock
 ) -> None:
-    server.says(BUSY)
+    server.respond(BUSY)
     async with client_for(server, clock=hurried) as rest:
         with pytest.raises(ServiceUnavailable):
             await ask(rest)
 
-    assert len(server.asked) == 11
+    assert len(server.received) == 11
     assert sum(hurried.slept) >= 1.0
 
 
 async def test_a_retry_after_of_years_does_not_put_a_watch_to_sleep(
     server: ScriptedServer, hurried: InstantClock
 ) -> None:
-    server.says(reply(429, headers={"Retry-After": "999999999"}))
+    server.respond(reply(429, headers={"Retry-After": "999999999"}))
     async with client_for(server, clock=hurried) as rest:
         with pytest.raises(TooManyRequests) as caught:
             await rest.watch(WATCH).open()
 
-    assert (len(server.asked), hurried.slept) == (1, [])
+    assert (len(server.received), hurried.slept) == (1, [])
     assert caught.value.retry_after == 999999999
 
 
@@ -92,8 +92,8 @@ async def test_a_retry_after_of_years_does_not_put_a_watch_to_sleep(
 async def test_503_with_retry_after_is_repeated_for_every_kind_of_call(
     kind: str, server: ScriptedServer, hurried: InstantClock
 ) -> None:
-    """REST-C6."""
-    server.says(BUSY, chunked(b"{}"))
+    """REST-C6: 429 without Retry-After is not retried."""
+    server.respond(BUSY, chunked(b"{}"))
     async with client_for(server, clock=hurried) as rest:
         if kind == "send":
             await rest.send(WATCH)
@@ -103,14 +103,14 @@ async def test_503_with_retry_after_is_repeated_for_every_kind_of_call(
             async with rest.watch(WATCH) as watch:
                 assert watch.ended is None
 
-    assert len(server.asked) == 2
+    assert len(server.received) == 2
 
 
 async def test_the_server_s_delay_is_kept_to_the_second(
     server: ScriptedServer, hurried: InstantClock
 ) -> None:
-    """REST-35."""
-    server.says(reply(429, headers={"Retry-After": "5"}), reply())
+    """REST-35: delay before a retry = max(Retry-After, URL backoff delay)."""
+    server.respond(reply(429, headers={"Retry-After": "5"}), reply())
     async with client_for(server, clock=hurried) as rest:
         await rest.send(path_request("GET", "/x"))
 
@@ -122,8 +122,8 @@ async def test_the_server_s_delay_is_kept_to_the_second(
 async def test_the_longer_of_two_delays_counts(
     base: int, slept: list[float], server: ScriptedServer, hurried: InstantClock
 ) -> None:
-    """REST-35, REST-40, REST-C16."""
-    server.says(reply(429, headers={"Retry-After": "5"}), reply())
+    """REST-35, REST-40, REST-C16: delay before a retry = max(Retry-After, URL backoff delay)."""
+    server.respond(reply(429, headers={"Retry-After": "5"}), reply())
     environ = {"KUBE_CLIENT_BACKOFF_BASE": str(base), "KUBE_CLIENT_BACKOFF_DURATION": "60"}
     config = client_for(server).config
     async with RESTClient(config, clock=hurried, environ=environ) as rest:
@@ -137,27 +137,27 @@ async def test_the_longer_of_two_delays_counts(
     [reply(429), reply(503), reply(429, headers={"Retry-After": "Wed, 21 Oct 2026 07:28:00 GMT"})],
 )
 async def test_without_seconds_there_is_no_retry(step: Reply, server: ScriptedServer) -> None:
-    """REST-31, REST-C6."""
-    server.says(step)
+    """REST-31, REST-C6: an attempt is retried only if."""
+    server.respond(step)
     async with client_for(server) as rest:
         with pytest.raises((TooManyRequests, ServiceUnavailable)):
             await rest.send(path_request("GET", "/x"))
 
-    assert len(server.asked) == 1
+    assert len(server.received) == 1
 
 
 @pytest.mark.parametrize(("retries", "attempts"), [(2, 3), (0, 1), (-5, 1)])
 async def test_attempts_are_one_more_than_retries(
     retries: int, attempts: int, server: ScriptedServer, hurried: InstantClock
 ) -> None:
-    """REST-24, REST-37, REST-C8: then the last answer is the error."""
-    server.says(reply(500, headers={"Retry-After": "1"}))
+    """REST-24, REST-37, REST-C8: then the last response is the error."""
+    server.respond(reply(500, headers={"Retry-After": "1"}))
     async with client_for(server, clock=hurried) as rest:
         with pytest.raises(InternalError) as caught:
             await rest.send(path_request("GET", "/x", max_retries=retries))
 
     assert caught.value.code == 500
-    assert len(server.asked) == attempts
+    assert len(server.received) == attempts
     assert hurried.slept == [1.0] * (attempts - 1)
 
 
@@ -169,12 +169,12 @@ async def test_only_reading_is_repeated_after_a_broken_connection(
     method: str, attempts: int, step: Reply, server: ScriptedServer, hurried: InstantClock
 ) -> None:
     """REST-32, REST-33, REST-34, REST-C7: and nothing by the library behind our back."""
-    server.says(step)
+    server.respond(step)
     async with client_for(server, clock=hurried) as rest:
         with pytest.raises(StreamBroken):
             await rest.send(path_request(method, "/x"))
 
-    assert len(server.asked) == attempts
+    assert len(server.received) == attempts
     assert hurried.slept == [1.0] * (attempts - 1)
 
 
@@ -182,42 +182,42 @@ async def test_a_connection_that_broke_while_it_was_kept_is_not_repeated_for_a_w
     server: ScriptedServer,
 ) -> None:
     """REST-32: the connection has been used before, which is where libraries repeat quietly."""
-    server.says(reply(), cut)
+    server.respond(reply(), cut)
     async with client_for(server) as rest:
         await rest.send(path_request("DELETE", "/x"))
         with pytest.raises(StreamBroken):
             await rest.send(path_request("DELETE", "/x"))
 
-    assert (len(server.asked), server.connections) == (2, 1)
+    assert (len(server.received), server.connections) == (2, 1)
 
 
 async def test_opening_a_stream_is_never_repeated_after_a_failure(server: ScriptedServer) -> None:
-    """REST-32, REST-C7."""
-    server.says(cut)
+    """REST-32, REST-C7: retryable transport errors: Do/DoRaw: only for GET."""
+    server.respond(cut)
     async with client_for(server) as rest:
         with pytest.raises(StreamBroken):
             await rest.stream(WATCH).read()
 
-    assert len(server.asked) == 1
+    assert len(server.received) == 1
 
 
 async def test_a_watch_that_cannot_be_opened_is_empty_and_no_error(
     server: ScriptedServer, hurried: InstantClock
 ) -> None:
     """REST-72, REST-C9: two retries, three attempts."""
-    server.says(cut)
+    server.respond(cut)
     async with client_for(server, clock=hurried, max_retries=2) as rest, rest.watch(WATCH) as watch:
         assert [event async for event in watch] == []
 
     assert watch.ended is WatchEnd.BROKEN
-    assert (len(server.asked), hurried.slept) == (3, [1.0, 1.0])
+    assert (len(server.received), hurried.slept) == (3, [1.0, 1.0])
 
 
 async def test_a_final_error_mentions_a_different_earlier_one(
     server: ScriptedServer, hurried: InstantClock
 ) -> None:
     """REST-38: the message only; the error is the last one."""
-    server.says(cut, reply(404))
+    server.respond(cut, reply(404))
     async with client_for(server, clock=hurried) as rest:
         with pytest.raises(ApiError) as caught:
             await rest.send(path_request("GET", "/x"))
@@ -230,8 +230,8 @@ async def test_a_final_error_mentions_a_different_earlier_one(
 async def test_an_identical_earlier_error_is_not_repeated_in_the_message(
     server: ScriptedServer, hurried: InstantClock
 ) -> None:
-    """REST-38."""
-    server.says(cut)
+    """REST-38: if a final error follows an earlier attempt's different error."""
+    server.respond(cut)
     async with client_for(server, clock=hurried, max_retries=1) as rest:
         with pytest.raises(StreamBroken) as caught:
             await rest.send(path_request("GET", "/x"))
@@ -243,8 +243,8 @@ async def test_an_identical_earlier_error_is_not_repeated_in_the_message(
 async def test_a_short_body_is_read_so_that_its_connection_is_kept(
     length: int, server: ScriptedServer, hurried: InstantClock
 ) -> None:
-    """REST-39."""
-    server.says(reply(503, b"x" * length, headers={"Retry-After": "1"}), reply())
+    """REST-39: before reconnecting, up to 2 KiB of the discarded body is drained."""
+    server.respond(reply(503, b"x" * length, headers={"Retry-After": "1"}), reply())
     async with client_for(server, clock=hurried) as rest:
         await rest.send(path_request("GET", "/x"))
 
@@ -254,7 +254,7 @@ async def test_a_short_body_is_read_so_that_its_connection_is_kept(
 async def test_a_long_body_that_is_not_needed_is_not_read(
     server: ScriptedServer, hurried: InstantClock
 ) -> None:
-    """REST-39."""
+    """REST-39: before reconnecting, up to 2 KiB of the discarded body is drained."""
 
     async def endless(_: Any, line: Any) -> None:
         await line.send(
@@ -262,7 +262,7 @@ async def test_a_long_body_that_is_not_needed_is_not_read(
         )
         await line.hang()
 
-    server.says(endless, reply())
+    server.respond(endless, reply())
     async with client_for(server, clock=hurried) as rest:
         await rest.send(path_request("GET", "/x"))
 
@@ -272,54 +272,54 @@ async def test_a_long_body_that_is_not_needed_is_not_read(
 async def test_the_timeout_bounds_all_attempts_together(
     server: ScriptedServer, hurried: InstantClock
 ) -> None:
-    """REST-41, V-9: it is told to the server, and what would come too late is not waited for."""
-    server.says(reply(429, headers={"Retry-After": "4"}))
+    """REST-41, V-9: it is sent to the server, and what would come too late is not waited for."""
+    server.respond(reply(429, headers={"Retry-After": "4"}))
     async with client_for(server, clock=hurried, config={"timeout": 10}) as rest:
         with pytest.raises(TooManyRequests):
             await rest.send(path_request("GET", "/x"))
 
-    assert [asked.target for asked in server.asked] == ["/x?timeout=10s"] * 3
+    assert [received.target for received in server.received] == ["/x?timeout=10s"] * 3
     assert hurried.slept == [4.0, 4.0]
 
 
 async def test_a_request_that_is_cancelled_before_it_starts_makes_no_call(
     server: ScriptedServer,
 ) -> None:
-    """REST-C15."""
-    server.says(reply())
+    """REST-C15: a cancelled context before the first attempt."""
+    server.respond(reply())
     async with client_for(server) as rest:
         task = asyncio.create_task(rest.send(path_request("GET", "/x")))
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
 
-    assert server.asked == []
+    assert server.received == []
 
 
 async def test_the_wait_before_a_retry_can_be_cancelled(
     server: ScriptedServer, clock: ManualClock
 ) -> None:
-    """REST-35, X-7."""
-    server.says(reply(429, headers={"Retry-After": "60"}))
+    """REST-35, X-7: delay before a retry = max(Retry-After, URL backoff delay)."""
+    server.respond(reply(429, headers={"Retry-After": "60"}))
     async with client_for(server, clock=clock) as rest:
         task = asyncio.create_task(rest.send(path_request("GET", "/x")))
-        await server.until(lambda seen: len(seen.asked) == 1)
+        await server.until(lambda seen: len(seen.received) == 1)
         await eventually(lambda: clock.sleepers > 0)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
 
-    assert len(server.asked) == 1
+    assert len(server.received) == 1
 
 
 async def test_a_3xx_with_retry_after_is_no_retry(server: ScriptedServer) -> None:
-    """REST-31."""
-    server.says(reply(300, b"", headers={"Retry-After": "1"}))
+    """REST-31: an attempt is retried only if."""
+    server.respond(reply(300, b"", headers={"Retry-After": "1"}))
     async with client_for(server) as rest:
         with pytest.raises(ApiError):
             await rest.send(path_request("GET", "/x"))
 
-    assert len(server.asked) == 1
+    assert len(server.received) == 1
 
 
 def test_a_dns_timeout_is_repeated_for_a_watch_only() -> None:

@@ -44,7 +44,7 @@ def test_only_429_and_5xx_with_seconds_are_tried_again(
 
 
 def test_without_retries_left_a_response_is_the_last_word() -> None:
-    """REST-37."""
+    """REST-37: attempts total = maxRetries + 1."""
     assert delay_after_response(429, 1, left=0) is None
     assert delay_after_failure(BROKEN, call=Call.WATCH, method="GET", left=0) is None
 
@@ -69,19 +69,19 @@ def test_without_retries_left_a_response_is_the_last_word() -> None:
 def test_a_failure_on_the_way_is_repeated_only_where_that_is_safe(
     call: Call, method: str, failure: TransportError, again: bool
 ) -> None:
-    """REST-32, REST-33, REST-C7."""
+    """REST-32, REST-33, REST-C7: retryable transport errors: Do/DoRaw: only for GET."""
     wait = delay_after_failure(failure, call=call, method=method, left=1)
 
     assert wait == (TRANSPORT_DELAY if again else None)
 
 
 def test_the_delay_after_a_failure_is_one_second() -> None:
-    """REST-34."""
+    """REST-34: for a retryable transport error the artificial delay is 1 second."""
     assert TRANSPORT_DELAY == 1.0
 
 
 def test_the_backoff_of_a_url_doubles_up_to_its_limit() -> None:
-    """REST-40."""
+    """REST-40: URL backoff."""
     backoff = UrlBackoff(2, 7)
     delays = [backoff.delay]
 
@@ -99,7 +99,7 @@ def test_the_backoff_of_a_url_doubles_up_to_its_limit() -> None:
 def test_the_backoff_of_a_url_needs_both_variables(
     base: str | None, duration: str | None, on: bool
 ) -> None:
-    """REST-40."""
+    """REST-40: URL backoff."""
     names = {"KUBE_CLIENT_BACKOFF_BASE": base, "KUBE_CLIENT_BACKOFF_DURATION": duration}
     environ = {name: value for name, value in names.items() if value is not None}
 

@@ -31,9 +31,9 @@ GET = path_request("GET", "/x")
 async def test_the_given_roots_are_the_ones_that_are_trusted(
     tmp_path: Path, authority: Authority
 ) -> None:
-    """TRN-5."""
+    """TRN-5: CA data given: ONLY those roots are trusted (system roots are not added)."""
     async with serving(tls=authority.server_context(tmp_path)) as server:
-        server.says(reply(body=b"safe"))
+        server.respond(reply(body=b"safe"))
         config = ClusterConfig(server=server.url, ca=authority.pem, token="t")
         async with RESTClient(config) as rest:
             assert (await rest.send(GET)).body == b"safe"
@@ -44,32 +44,32 @@ async def test_the_given_roots_are_the_ones_that_are_trusted(
 async def test_an_untrusted_server_is_reported(
     case: str, tmp_path: Path, authority: Authority
 ) -> None:
-    """Needs 31: nobody has to switch verification off to see why."""
+    """Needs 31: the error says why, with verification switched on."""
     days = -1 if case == "expired" else 30
     address = "127.0.0.9" if case == "other name" else "127.0.0.1"
     context = authority.server_context(tmp_path, days=days, address=address)
     ca = Authority("another").pem if case == "wrong CA" else authority.pem
     async with serving(tls=context) as server:
-        server.says(reply())
+        server.respond(reply())
         async with RESTClient(ClusterConfig(server=server.url, ca=ca, token="t")) as rest:
             with pytest.raises(ConnectError) as caught:
                 await rest.send(GET)
 
-    said = str(caught.value)
-    assert said.startswith(f"GET /x: {server.url}: the server's certificate is not trusted: ")
-    assert said.endswith("do not switch verification off)")
+    message = str(caught.value)
+    assert message.startswith(f"GET /x: {server.url}: the server's certificate is not trusted: ")
+    assert message.endswith("do not switch verification off)")
     assert isinstance(caught.value.__cause__, Exception)
     words = {"expired": "expired", "other name": "IP address mismatch", "wrong CA": ""}
-    assert words[case] in said
+    assert words[case] in message
 
 
 async def test_the_server_name_is_used_for_verification(
     tmp_path: Path, authority: Authority
 ) -> None:
-    """TRN-2, TRN-C6."""
+    """TRN-2, TRN-C6: minimum TLS version 1.2."""
     context = authority.server_context(tmp_path, name="api.internal", address="127.0.0.9")
     async with serving(tls=context) as server:
-        server.says(reply())
+        server.respond(reply())
         config = ClusterConfig(
             server=server.url, ca=authority.pem, token="t", tls_server_name="api.internal"
         )
@@ -124,7 +124,7 @@ async def test_a_new_client_certificate_is_shown_while_a_watch_goes_on(
         line.cut()
 
     async with serving(tls=authority.server_context(tmp_path)) as server:
-        server.says(two_events, reply())
+        server.respond(two_events, reply())
         config = ClusterConfig(
             server=server.url,
             ca=authority.pem,
@@ -160,8 +160,8 @@ async def test_a_new_ca_is_trusted_after_five_minutes_and_garbage_never(
         serving(tls=authority.server_context(tmp_path)) as old,
         serving(tls=other.server_context(tmp_path / "other")) as new,
     ):
-        old.says(reply())
-        new.says(reply())
+        old.respond(reply())
+        new.respond(reply())
         async with RESTClient(
             ClusterConfig(server=old.url, ca_file=str(ca), anonymous=True), clock=hurried
         ) as rest:
@@ -179,7 +179,7 @@ async def test_an_insecure_connection_is_made_only_when_asked_for(
     tmp_path: Path, authority: Authority
 ) -> None:
     async with serving(tls=authority.server_context(tmp_path)) as server:
-        server.says(reply())
+        server.respond(reply())
         config = ClusterConfig(server=server.url, insecure_skip_tls_verify=True, token="t")
         async with RESTClient(config) as rest:
             assert (await rest.send(GET)).status == 200
@@ -198,9 +198,9 @@ class Troubled:
 async def test_credentials_without_a_certificate_show_none_and_their_errors_leave_as_they_are(
     tmp_path: Path, authority: Authority
 ) -> None:
-    """TRN-C3, TRN-6."""
+    """TRN-C3, TRN-6: cert callback returning nothing."""
     async with serving(tls=authority.server_context(tmp_path)) as server:
-        server.says(reply())
+        server.respond(reply())
         config = ClusterConfig(server=server.url, ca=authority.pem, anonymous=True)
         async with RESTClient(
             config, credentials=StaticCredentials(Identity(authorization="Bearer t"))

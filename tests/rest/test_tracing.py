@@ -1,4 +1,4 @@
-"""Spans, where somebody looks at them."""
+"""Spans of OpenTelemetry."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Seen:
 
 
 async def test_each_call_is_a_span_with_its_outcome(server: ScriptedServer) -> None:
-    server.says(reply(), reply(404), cut)
+    server.respond(reply(), reply(404), cut)
     tracer = Seen()
     async with client_for(server, tracer=tracer) as rest:
         await rest.send(path_request("GET", "/version"))

@@ -40,7 +40,7 @@ GET = path_request("GET", "/x")
 
 
 async def test_nothing_is_opened_before_the_first_request(tmp_path: Path) -> None:
-    """The value may be made anywhere, even without a loop; a missing file is told later."""
+    """The value may be made anywhere, even without a loop; a missing file is an error later."""
     rest = RESTClient(ClusterConfig(server="https://h", ca_file=str(tmp_path / "no"), token="x"))
 
     with pytest.raises(ConfigError, match="reading the CA"):
@@ -50,7 +50,7 @@ async def test_nothing_is_opened_before_the_first_request(tmp_path: Path) -> Non
 
 
 async def test_a_closed_client_says_so(server: ScriptedServer) -> None:
-    server.says(reply())
+    server.respond(reply())
     async with client_for(server) as rest:
         await rest.send(GET)
 
@@ -60,7 +60,7 @@ async def test_a_closed_client_says_so(server: ScriptedServer) -> None:
 
 async def test_connections_are_kept_and_used_again(server: ScriptedServer) -> None:
     """TRN-9: a little shorter than the server keeps them, so that no POST meets their end."""
-    server.says(reply())
+    server.respond(reply())
     async with client_for(server) as rest:
         for _ in range(5):
             await rest.send(GET)
@@ -71,7 +71,7 @@ async def test_connections_are_kept_and_used_again(server: ScriptedServer) -> No
 
 async def test_many_watches_do_not_block_requests(server: ScriptedServer) -> None:
     """Needs 12: a hidden limit of 100 connections would hang here."""
-    server.says(*[chunked(end="hang")] * 120, reply())
+    server.respond(*[chunked(end="hang")] * 120, reply())
     async with client_for(server) as rest:
         watches = [rest.watch(resource_request("watch", PODS)) for _ in range(120)]
         await asyncio.gather(*(watch.open() for watch in watches))
@@ -82,17 +82,17 @@ async def test_many_watches_do_not_block_requests(server: ScriptedServer) -> Non
 
 
 async def test_a_large_body_is_sent_whole(server: ScriptedServer) -> None:
-    server.says(reply())
+    server.respond(reply())
     body = b"x" * (3 * 2**20)
     async with client_for(server) as rest:
         await rest.send(path_request("POST", "/x", body=body))
 
-    assert server.asked[0].body == body
+    assert server.received[0].body == body
 
 
 async def test_warnings_reach_the_request_s_handler_first(server: ScriptedServer) -> None:
     """REST-65, REST-66, REST-C17: code 199 reaches a handler, too."""
-    server.says(reply(404, headers=[("Warning", '199 - "a"'), ("Warning", '299 - "b"')]))
+    server.respond(reply(404, headers=[("Warning", '199 - "a"'), ("Warning", '299 - "b"')]))
     mine: list[ServerWarning] = []
     client_s: list[ServerWarning] = []
     async with client_for(server, warnings=client_s.append) as rest:
@@ -109,7 +109,7 @@ async def test_warnings_reach_the_request_s_handler_first(server: ScriptedServer
 async def test_a_handler_that_fails_does_not_fail_the_request(
     server: ScriptedServer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    server.says(reply(headers={"Warning": '299 - "a"'}))
+    server.respond(reply(headers={"Warning": '299 - "a"'}))
 
     def fails(_: ServerWarning) -> None:
         raise KeyError("oops")
@@ -121,11 +121,11 @@ async def test_a_handler_that_fails_does_not_fail_the_request(
 
 
 async def test_a_redirect_within_the_server_is_followed_for_reading(server: ScriptedServer) -> None:
-    server.says(reply(301, headers={"Location": "/y?hash=1"}), reply(body=b"moved"))
+    server.respond(reply(301, headers={"Location": "/y?hash=1"}), reply(body=b"moved"))
     async with client_for(server, config={"token": "t"}) as rest:
         assert (await rest.send(GET)).body == b"moved"
 
-    assert [asked.target for asked in server.asked] == ["/x", "/y?hash=1"]
+    assert [received.target for received in server.received] == ["/x", "/y?hash=1"]
 
 
 @pytest.mark.parametrize(
@@ -142,42 +142,42 @@ async def test_a_redirect_within_the_server_is_followed_for_reading(server: Scri
 async def test_other_redirects_are_responses(
     method: str, location: str, server: ScriptedServer
 ) -> None:
-    """Credentials go to nobody else, a write is not repeated, rubbish is not followed."""
-    server.says(reply(302, headers={"Location": location}))
+    """Credentials go to no other server, a write is not repeated, rubbish is not followed."""
+    server.respond(reply(302, headers={"Location": location}))
     async with client_for(server, config={"token": "t"}) as rest:
         with pytest.raises(ApiError) as caught:
             await rest.send(path_request(method, "/x"))
 
     assert caught.value.code == 302
-    assert len(server.asked) == 1
+    assert len(server.received) == 1
 
 
 @pytest.mark.parametrize(
-    ("locations", "asked"),
+    ("locations", "received"),
     [(["/x"], 1), (["/y", "/x"], 2), (["/y", "y"], 2), (["/y", "/z", "/y"], 3)],
 )
 async def test_redirects_that_lead_in_a_circle_are_an_error_at_once(
-    locations: list[str], asked: int, server: ScriptedServer
+    locations: list[str], received: int, server: ScriptedServer
 ) -> None:
-    server.says(*[reply(302, headers={"Location": location}) for location in locations])
+    server.respond(*[reply(302, headers={"Location": location}) for location in locations])
     async with client_for(server, config={"token": "t"}) as rest:
         with pytest.raises(TransportError, match="the redirects lead in a circle: /x -> /") as it:
             await rest.send(GET)
 
-    assert len(server.asked) == asked
+    assert len(server.received) == received
     assert "GET /x" in str(it.value)
 
 
 async def test_redirects_without_end_are_an_error_after_ten(server: ScriptedServer) -> None:
-    async def onward(asked: ReceivedRequest, line: ServerConnection) -> None:
-        await reply(302, headers={"Location": f"{asked.target}0"})(asked, line)
+    async def onward(received: ReceivedRequest, connection: ServerConnection) -> None:
+        await reply(302, headers={"Location": f"{received.target}0"})(received, connection)
 
-    server.says(onward)
+    server.respond(onward)
     async with client_for(server) as rest:
         with pytest.raises(TransportError, match="more than 10 redirects"):
             await rest.send(GET)
 
-    assert len(server.asked) == 11
+    assert len(server.received) == 11
 
 
 async def test_all_redirects_together_take_no_longer_than_the_call_may(
@@ -185,16 +185,16 @@ async def test_all_redirects_together_take_no_longer_than_the_call_may(
 ) -> None:
     clock = InstantClock()
 
-    async def onward(asked: ReceivedRequest, line: ServerConnection) -> None:
+    async def onward(received: ReceivedRequest, connection: ServerConnection) -> None:
         await clock.sleep(4)
-        await reply(302, headers={"Location": f"{asked.target}0"})(asked, line)
+        await reply(302, headers={"Location": f"{received.target}0"})(received, connection)
 
-    server.says(onward)
+    server.respond(onward)
     async with client_for(server, clock=clock) as rest:
         with pytest.raises(TimeoutExceeded):
             await rest.send(path_request("GET", "/x", timeout=10))
 
-    assert len(server.asked) <= 4
+    assert len(server.received) <= 4
 
 
 # --- proxies
@@ -203,7 +203,7 @@ async def test_all_redirects_together_take_no_longer_than_the_call_may(
 async def test_a_proxy_is_asked_with_its_own_credentials_and_never_ours() -> None:
     """TRN-11: http through a proxy."""
     async with serving() as proxy:
-        proxy.says(reply(body=b"by proxy"))
+        proxy.respond(reply(body=b"by proxy"))
         config = ClusterConfig(
             server="http://api.example:8080",
             proxy_url=f"http://me:p%40ss@127.0.0.1:{proxy.port}",
@@ -211,16 +211,16 @@ async def test_a_proxy_is_asked_with_its_own_credentials_and_never_ours() -> Non
         async with RESTClient(config) as rest:
             assert (await rest.send(GET)).body == b"by proxy"
 
-    asked = proxy.asked[0]
-    assert asked.target == "http://api.example:8080/x"
+    received = proxy.received[0]
+    assert received.target == "http://api.example:8080/x"
     token = base64.b64encode(b"me:p@ss").decode()
-    assert asked.header("Proxy-Authorization") == f"Basic {token}"
+    assert received.header("Proxy-Authorization") == f"Basic {token}"
 
 
 async def test_https_goes_through_a_tunnel_and_shows_the_proxy_nothing() -> None:
-    """TRN-11: the proxy refuses here, which is told as such."""
+    """TRN-11: the proxy refuses, and the error says so."""
     async with serving() as proxy:
-        proxy.says(reply(407))
+        proxy.respond(reply(407))
         config = ClusterConfig(
             server="https://api.example:6443",
             token="s3cret",
@@ -230,10 +230,10 @@ async def test_https_goes_through_a_tunnel_and_shows_the_proxy_nothing() -> None
             with pytest.raises(ConnectError, match="the proxy responded with 407") as caught:
                 await rest.send(GET)
 
-    asked = proxy.asked[0]
-    assert (asked.method, asked.target) == ("CONNECT", "api.example:6443")
-    assert asked.header("Authorization") is None
-    assert asked.header("Proxy-Authorization") is not None
+    received = proxy.received[0]
+    assert (received.method, received.target) == ("CONNECT", "api.example:6443")
+    assert received.header("Authorization") is None
+    assert received.header("Proxy-Authorization") is not None
     assert "pass@" not in str(caught.value)
 
 
@@ -245,7 +245,7 @@ async def test_a_missing_proxy_is_reported() -> None:
 
 
 async def test_an_unsupported_kind_of_proxy_is_rejected() -> None:
-    """TRN-11."""
+    """TRN-11: Proxy: explicit function or `proxy-url`, else environment."""
     config = ClusterConfig(server="http://api.example", proxy_url="socks5://u:p@127.0.0.1:1")
     rest = RESTClient(config)
 
@@ -265,13 +265,13 @@ async def test_an_unsupported_kind_of_proxy_is_rejected() -> None:
     ],
 )
 def test_every_url_is_below_the_server_s_address(config: dict[str, Any], url: str) -> None:
-    """REST-2, REST-3, REST-5, REST-C1."""
+    """REST-2, REST-3, REST-5, REST-C1: base URL: query and fragment are dropped."""
     assert RESTClient(ClusterConfig(**config)).url(GET) == url
 
 
 @pytest.mark.parametrize("server", ["host/server", "http://h:port"])
 def test_what_is_not_an_address_is_rejected_before_anything_is_opened(server: str) -> None:
-    """REST-1, REST-C1."""
+    """REST-1, REST-C1: a versioned client needs both a group version and a serializer registry."""
     with pytest.raises(ConfigError):
         RESTClient(ClusterConfig(server=server))
 
@@ -289,14 +289,14 @@ def test_a_client_that_is_forgotten_is_gone() -> None:
 
 async def test_a_user_in_the_address_yields_to_the_credentials(server: ScriptedServer) -> None:
     """As in Go: a header that is there wins."""
-    server.says(reply())
-    address = server.url.replace("://", "://somebody:hidden@")
+    server.respond(reply())
+    address = server.url.replace("://", "://user:hidden@")
     for config in (ClusterConfig(server=address, token="t"), ClusterConfig(server=address)):
         async with RESTClient(config) as rest:
             await rest.send(GET)
 
-    sent = [asked.header("Authorization") for asked in server.asked]
-    assert sent == ["Bearer t", "Basic c29tZWJvZHk6aGlkZGVu"]
+    sent = [received.header("Authorization") for received in server.received]
+    assert sent == ["Bearer t", "Basic dXNlcjpoaWRkZW4="]
 
 
 @pytest.mark.parametrize(
@@ -309,18 +309,18 @@ async def test_a_user_in_the_address_yields_to_the_credentials(server: ScriptedS
 async def test_what_cannot_be_sent_is_a_kubeloop_error(
     config: dict[str, Any], server: ScriptedServer
 ) -> None:
-    server.says(reply())
+    server.respond(reply())
     async with RESTClient(ClusterConfig(**{"server": server.url} | config)) as rest:
         with pytest.raises(TransportError, match="GET /x"):
             await rest.send(GET)
 
-    assert not server.asked
+    assert not server.received
 
 
 async def test_a_user_agent_that_no_header_carries_is_a_kubeloop_error(
     server: ScriptedServer,
 ) -> None:
-    server.says(reply())
+    server.respond(reply())
     config = ClusterConfig(server=server.url)
     async with RESTClient(config, user_agent="a\r\nb") as rest:
         with pytest.raises(TransportError, match="GET /x"):
@@ -328,7 +328,7 @@ async def test_a_user_agent_that_no_header_carries_is_a_kubeloop_error(
     with pytest.raises(ConfigError, match="user_agent: it has a line break"):
         config.replace(user_agent="a\r\nb")
 
-    assert not server.asked
+    assert not server.received
 
 
 # --- secrets
@@ -338,7 +338,7 @@ async def test_no_secret_is_in_a_log_an_error_or_a_repr(
     server: ScriptedServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     """REST-9, TRN-23: at every level."""
-    server.says(reply(403), hang)
+    server.respond(reply(403), hang)
     late = path_request("POST", "/x", body=b"s3cret").replace(timeouts=Timeouts(response=0.05))
     texts = []
     with caplog.at_level(0):
@@ -358,7 +358,7 @@ async def test_no_secret_is_in_what_an_error_was_caused_by(
     opens: Callable[[RESTClient, Request], Awaitable[object]], server: ScriptedServer
 ) -> None:
     """REST-9: the HTTP library's own errors would show the headers of their request."""
-    server.says(rubbish, reply(403))
+    server.respond(rubbish, reply(403))
     async with client_for(server, config={"token": "s3cret"}) as rest:
         for _ in range(2):
             with pytest.raises((ApiError, TransportError)) as caught:
@@ -371,16 +371,16 @@ def _all_of(error: BaseException | None) -> str:
     return f"{error}{error!r}{getattr(error, '__dict__', None)}"
 
 
-async def rubbish(_: ReceivedRequest, line: ServerConnection) -> None:
-    await line.send(b"SSH-2.0-OpenSSH\r\n")
-    line.cut()
+async def rubbish(_: ReceivedRequest, connection: ServerConnection) -> None:
+    await connection.send(b"SSH-2.0-OpenSSH\r\n")
+    connection.cut()
 
 
 async def test_each_request_is_logged_for_debugging(
     server: ScriptedServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     """TRN-23, REST-C22: what, the code, how long; headers and bodies never."""
-    server.says(reply())
+    server.respond(reply())
     with caplog.at_level(10, logger="kubeloop.rest"):
         async with client_for(server) as rest:
             await rest.send(resource_request("get", PODS, namespace="shop", name="web"))
@@ -396,4 +396,4 @@ async def test_a_configuration_that_cannot_be_used_leaves_nothing_open() -> None
         await rest.__aenter__()
 
     del rest
-    gc.collect()  # a session that nobody closed would warn, and a warning is an error here
+    gc.collect()  # an unclosed session would warn, and a warning is an error here

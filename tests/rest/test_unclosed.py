@@ -1,4 +1,4 @@
-"""What is said of a client that was forgotten open."""
+"""The warning about a client that was not closed."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ GET = path_request("GET", "/x")
 async def test_a_client_that_was_not_closed_says_so_in_our_words(
     server: ScriptedServer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    server.says(reply())
-    said: list[dict[str, object]] = []
-    asyncio.get_running_loop().set_exception_handler(lambda _, context: said.append(context))
+    server.respond(reply())
+    text: list[dict[str, object]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: text.append(context))
 
     async def use() -> None:
         client = Client(ClusterConfig(server=server.url))
@@ -44,14 +44,14 @@ async def test_a_client_that_was_not_closed_says_so_in_our_words(
     ours = [str(each.message) for each in caught if each.category is ResourceWarning]
     assert ours == [expected]
     assert _warned(caplog) == [("kubeloop.rest.connections", logging.WARNING, expected)]
-    assert said == []
+    assert text == []
 
 
 @pytest.mark.parametrize("closing", ["aclose", "block", "never used"])
 async def test_a_client_that_was_closed_or_never_used_is_not_reported(
     closing: str, server: ScriptedServer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    server.says(reply())
+    server.respond(reply())
 
     async def use() -> None:
         rest = RESTClient(ClusterConfig(server=server.url))

@@ -1,4 +1,4 @@
-"""What a client calls itself."""
+"""The `User-Agent` header."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from kubeloop.rest import default_user_agent, user_agent
 def test_the_user_agent_is_the_one_that_server_logs_know(
     command: str, version: str, commit: str, text: str
 ) -> None:
-    """REST-76."""
+    """REST-76: user agent: `<command>/<version> (<os>/<arch>) kubernetes/<commit>`."""
     assert user_agent(command, version, system="linux", machine="amd64", commit=commit) == text
 
 
 def test_the_default_is_made_of_what_a_header_can_carry() -> None:
-    """REST-76."""
-    said = default_user_agent()
+    """REST-76: user agent: `<command>/<version> (<os>/<arch>) kubernetes/<commit>`."""
+    message = default_user_agent()
 
-    assert said.isascii()
-    assert said.isprintable()
-    assert said.endswith("kubernetes/unknown")
+    assert message.isascii()
+    assert message.isprintable()
+    assert message.endswith("kubernetes/unknown")

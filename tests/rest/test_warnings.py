@@ -39,18 +39,18 @@ from kubeloop.rest import (
     ],
 )
 def test_a_header_is_read_up_to_its_first_mistake(header: str, texts: list[str]) -> None:
-    """REST-65."""
+    """REST-65: `Warning` response headers are parsed for every structured response."""
     assert [warning.text for warning in parse_warnings([header])] == texts
 
 
 def test_a_bad_value_does_not_spoil_the_others() -> None:
-    """REST-65."""
+    """REST-65: `Warning` response headers are parsed for every structured response."""
     assert parse_warnings(["bad", '199 x "b"']) == [ServerWarning(199, "x", "b")]
 
 
 @given(st.lists(st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "S", "Zs"]))))
 def test_what_is_quoted_is_read_as_it_was(texts: list[str]) -> None:
-    """REST-65."""
+    """REST-65: `Warning` response headers are parsed for every structured response."""
     texts = [text for text in texts if "=?" not in text]
     quoted = [text.replace("\\", "\\\\").replace('"', '\\"') for text in texts]
     header = ", ".join(f'299 - "{text}"' for text in quoted)
@@ -60,7 +60,7 @@ def test_what_is_quoted_is_read_as_it_was(texts: list[str]) -> None:
 
 @given(st.text())
 def test_no_text_makes_reading_fail(text: str) -> None:
-    """REST-65."""
+    """REST-65: `Warning` response headers are parsed for every structured response."""
     parse_warnings([text, f'299 - "{text}"'])
 
 

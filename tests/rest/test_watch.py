@@ -53,9 +53,9 @@ def event(kind: str, version: str = "1", **more: Any) -> bytes:
 
 
 def status(code: int, reason: str) -> bytes:
-    said = {"kind": "Status", "apiVersion": "v1", "status": "Failure"}
+    message = {"kind": "Status", "apiVersion": "v1", "status": "Failure"}
     return (
-        json.dumps({"type": "ERROR", "object": said | {"code": code, "reason": reason}}).encode()
+        json.dumps({"type": "ERROR", "object": message | {"code": code, "reason": reason}}).encode()
         + b"\n"
     )
 
@@ -63,7 +63,7 @@ def status(code: int, reason: str) -> bytes:
 async def test_events_come_in_order_and_bookmarks_with_them(server: ScriptedServer) -> None:
     """REST-68, REST-69, REST-C18: two events in a chunk, one over three."""
     third = event("DELETED", "3")
-    server.says(
+    server.respond(
         chunked(
             event("ADDED") + event("MODIFIED", "2"),
             third[:5],
@@ -81,7 +81,7 @@ async def test_events_come_in_order_and_bookmarks_with_them(server: ScriptedServ
 
 
 async def test_a_watch_need_not_be_entered(server: ScriptedServer) -> None:
-    server.says(chunked(event("ADDED")))
+    server.respond(chunked(event("ADDED")))
     async with client_for(server) as rest:
         types = [each.type async for each in rest.watch(WATCH)]
 
@@ -89,7 +89,7 @@ async def test_a_watch_need_not_be_entered(server: ScriptedServer) -> None:
 
 
 async def test_what_is_there_can_be_had_at_once(server: ScriptedServer) -> None:
-    server.says(chunked(event("ADDED") * 3))
+    server.respond(chunked(event("ADDED") * 3))
     async with client_for(server) as rest, rest.watch(WATCH) as watch:
         assert len(await watch.batch()) == 3
         assert await watch.batch() == []
@@ -97,7 +97,7 @@ async def test_what_is_there_can_be_had_at_once(server: ScriptedServer) -> None:
 
 async def test_an_error_event_is_raised_behind_the_events_before_it(server: ScriptedServer) -> None:
     """REST-68, API-44: 410 inside the stream."""
-    server.says(chunked(event("ADDED") + status(410, "Expired") + event("ADDED")))
+    server.respond(chunked(event("ADDED") + status(410, "Expired") + event("ADDED")))
     async with client_for(server) as rest, rest.watch(WATCH) as watch:
         assert (await anext(watch)).type == "ADDED"
         with pytest.raises(Expired):
@@ -121,7 +121,7 @@ async def test_what_cannot_be_read_is_one_error_and_then_the_end(
     rubbish: bytes, server: ScriptedServer
 ) -> None:
     """REST-68, REST-71: InternalError 500 with both causes."""
-    server.says(chunked(event("ADDED") + rubbish, end="hang"))
+    server.respond(chunked(event("ADDED") + rubbish, end="hang"))
     async with client_for(server) as rest, rest.watch(WATCH) as watch:
         assert (await anext(watch)).type == "ADDED"
         with pytest.raises(InternalError) as caught:
@@ -136,7 +136,9 @@ async def test_what_cannot_be_read_is_one_error_and_then_the_end(
 async def test_an_event_beyond_the_limit_is_one_error(server: ScriptedServer) -> None:
     """REST-70, REST-C18: larger than 16 MiB."""
     chunk = b"x" * 2**20
-    server.says(chunked(event("ADDED"), b'{"type":"ADDED","object":"', *[chunk] * 17, end="hang"))
+    server.respond(
+        chunked(event("ADDED"), b'{"type":"ADDED","object":"', *[chunk] * 17, end="hang")
+    )
     async with client_for(server) as rest, rest.watch(WATCH) as watch:
         assert (await anext(watch)).type == "ADDED"
         with pytest.raises(InternalError, match="larger than 16777216 bytes"):
@@ -145,8 +147,8 @@ async def test_an_event_beyond_the_limit_is_one_error(server: ScriptedServer) ->
 
 @pytest.mark.parametrize("end", ["cut", "reset"])
 async def test_a_dropped_stream_is_no_error(end: str, server: ScriptedServer) -> None:
-    """REST-71, needs 2 and 8: a truncated chunk never reaches whoever watches."""
-    server.says(chunked(event("ADDED"), b'{"type":"ADD', end=end))
+    """REST-71, needs 2 and 8: a truncated chunk is never returned."""
+    server.respond(chunked(event("ADDED"), b'{"type":"ADD', end=end))
     async with client_for(server) as rest, rest.watch(WATCH) as watch:
         types = [each.type async for each in watch]
 
@@ -155,8 +157,8 @@ async def test_a_dropped_stream_is_no_error(end: str, server: ScriptedServer) ->
 
 
 async def test_only_200_opens_a_watch(server: ScriptedServer) -> None:
-    """REST-52."""
-    server.says(reply(201), reply(403, b"no", content_type="text/plain"))
+    """REST-52: Do/DoRaw: success is 200..206 (and 101 switching protocols)."""
+    server.respond(reply(201), reply(403, b"no", content_type="text/plain"))
     async with client_for(server) as rest:
         with pytest.raises(ApiError, match="201"):
             await rest.watch(WATCH).open()
@@ -177,14 +179,14 @@ async def test_a_silent_stream_ends_at_the_idle_deadline(
     """Needs 3: half-open connections; what comes, bookmarks too, puts the deadline off."""
     more = asyncio.Event()
 
-    async def slowly(_: Any, line: ServerConnection) -> None:
-        await line.send(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
-        await line.send(event("ADDED"))
+    async def slowly(_: Any, connection: ServerConnection) -> None:
+        await connection.send(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
+        await connection.send(event("ADDED"))
         await more.wait()
-        await line.send(event("BOOKMARK"))
-        await line.hang()
+        await connection.send(event("BOOKMARK"))
+        await connection.hang()
 
-    server.says(slowly)
+    server.respond(slowly)
     async with client_for(server, clock=clock) as rest, rest.watch(WATCH) as watch:
         assert (await anext(watch)).type == "ADDED"
         waiting = asyncio.ensure_future(anext(watch))
@@ -205,8 +207,8 @@ async def test_a_silent_stream_ends_at_the_idle_deadline(
 async def test_a_watch_does_not_outlive_its_duration_even_if_the_server_lets_it(
     server: ScriptedServer, clock: ManualClock
 ) -> None:
-    """Needs 13, REST-43: the server is told, and ended for it a little later."""
-    server.says(chunked(event("ADDED"), end="hang"))
+    """Needs 13, REST-43: it is sent to the server, and the client ends it a little later."""
+    server.respond(chunked(event("ADDED"), end="hang"))
     timeouts = Timeouts(idle=None)
     async with (
         client_for(server, clock=clock, timeouts=timeouts) as rest,
@@ -225,7 +227,7 @@ async def test_a_watch_does_not_outlive_its_duration_even_if_the_server_lets_it(
 
 @pytest.mark.parametrize(("chance", "seconds"), [(0.0, 300), (0.5, 450), (0.999, 599)])
 def test_a_watch_lasts_between_five_and_ten_minutes(chance: float, seconds: int) -> None:
-    """REST-42, X-8."""
+    """REST-42, X-8: at random, and sent as timeoutSeconds."""
     request, max_duration = with_timeout(resource_request("watch", PODS), random=lambda: chance)
 
     assert request.query() == f"timeoutSeconds={seconds}"
@@ -234,13 +236,13 @@ def test_a_watch_lasts_between_five_and_ten_minutes(chance: float, seconds: int)
 
 
 def test_a_duration_of_the_request_is_kept() -> None:
-    """REST-42."""
+    """REST-42: typed List/Watch/DeleteCollection set the request timeout from `timeoutSeconds`."""
     assert with_timeout(WATCH) == (WATCH, 400 + GRACE)
 
 
 async def test_no_total_timeout_of_the_library_reaches_a_stream(server: ScriptedServer) -> None:
     """Needs 9: aiohttp's five minutes."""
-    server.says(chunked(event("ADDED"), end="hang"))
+    server.respond(chunked(event("ADDED"), end="hang"))
     async with client_for(server) as rest:
         await rest.watch(WATCH).open()
         session = rest._transport._session
@@ -254,7 +256,7 @@ async def test_cancelling_closes_the_connection_at_once(
     server: ScriptedServer, clock: ManualClock
 ) -> None:
     """REST-73, X-7, needs 5: the clock stands still meanwhile."""
-    server.says(chunked(event("ADDED"), end="hang"))
+    server.respond(chunked(event("ADDED"), end="hang"))
     async with client_for(server, clock=clock) as rest:
         watch = rest.watch(WATCH)
 
@@ -263,7 +265,7 @@ async def test_cancelling_closes_the_connection_at_once(
                 pass
 
         task = asyncio.create_task(follow())
-        await server.until(lambda seen: len(seen.asked) == 1)
+        await server.until(lambda seen: len(seen.received) == 1)
         await eventually(lambda: watch.stats().events > 0)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -275,7 +277,7 @@ async def test_cancelling_closes_the_connection_at_once(
 
 async def test_a_watch_can_be_closed_during_a_read(server: ScriptedServer) -> None:
     """REST-73: and again."""
-    server.says(chunked(event("ADDED"), end="hang"))
+    server.respond(chunked(event("ADDED"), end="hang"))
     async with client_for(server) as rest, rest.watch(WATCH) as watch:
         await anext(watch)
         waiting = asyncio.ensure_future(anext(watch))
@@ -292,14 +294,14 @@ async def test_a_watch_can_be_closed_during_a_read(server: ScriptedServer) -> No
 async def test_what_is_closed_while_it_opens_stays_closed(
     kind: str, server: ScriptedServer
 ) -> None:
-    """REST-73: somebody else may close it, and the answer is already on its way."""
+    """REST-73: another task may close it, and the response is already on its way."""
     is_closed = asyncio.Event()
 
-    async def late(asked: ReceivedRequest, line: ServerConnection) -> None:
+    async def late(received: ReceivedRequest, connection: ServerConnection) -> None:
         await is_closed.wait()
-        await chunked(event("ADDED"), end="hang")(asked, line)
+        await chunked(event("ADDED"), end="hang")(received, connection)
 
-    server.says(late)
+    server.respond(late)
     async with client_for(server) as rest:
         makes: dict[str, Callable[[], Any]] = {
             "watch": lambda: rest.watch(WATCH),
@@ -308,7 +310,7 @@ async def test_what_is_closed_while_it_opens_stays_closed(
         }
         opening = makes[kind]()
         waiting = asyncio.ensure_future(anext(opening))
-        await server.until(lambda seen: len(seen.asked) == 1)
+        await server.until(lambda seen: len(seen.received) == 1)
         opening.close()
         is_closed.set()
 
@@ -320,8 +322,8 @@ async def test_what_is_closed_while_it_opens_stays_closed(
 async def test_a_watch_that_is_left_in_the_middle_closes_its_connection(
     server: ScriptedServer,
 ) -> None:
-    """Needs 12: nobody has to remember."""
-    server.says(chunked(event("ADDED"), end="hang"))
+    """Needs 12: closed by garbage collection."""
+    server.respond(chunked(event("ADDED"), end="hang"))
     async with client_for(server) as rest:
         async for _ in rest.watch(WATCH):
             break
@@ -331,7 +333,7 @@ async def test_a_watch_that_is_left_in_the_middle_closes_its_connection(
 
 
 async def test_closing_the_client_ends_its_watches(server: ScriptedServer) -> None:
-    server.says(chunked(event("ADDED"), end="hang"))
+    server.respond(chunked(event("ADDED"), end="hang"))
     rest = client_for(server)
     watch = rest.watch(WATCH)
     await anext(watch)
@@ -345,7 +347,7 @@ async def test_closing_the_client_ends_its_watches(server: ScriptedServer) -> No
 
 
 async def test_a_watch_that_breaks_before_its_response_ends_empty(server: ScriptedServer) -> None:
-    """REST-72."""
-    server.says(cut)
+    """REST-72: a watch that cannot be opened after retries is empty."""
+    server.respond(cut)
     async with client_for(server, max_retries=0) as rest:
         assert [each async for each in rest.watch(WATCH)] == []

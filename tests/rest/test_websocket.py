@@ -28,38 +28,38 @@ EXEC = resource_request(
 )
 
 
-async def switches(asked: ReceivedRequest, line: ServerConnection) -> None:
-    key = (asked.header("Sec-WebSocket-Key") or "") + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+async def switches(received: ReceivedRequest, connection: ServerConnection) -> None:
+    key = (received.header("Sec-WebSocket-Key") or "") + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
     accept = base64.b64encode(hashlib.sha1(key.encode()).digest()).decode()
-    await line.send(
+    await connection.send(
         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         f"Sec-WebSocket-Accept: {accept}\r\nSec-WebSocket-Protocol: v5.channel.k8s.io\r\n\r\n".encode()
     )
-    await line.send(b"\x82\x03\x01hi")  # one binary frame
-    await line.reader.read(100)  # the client's farewell
-    await line.send(b"\x88\x00")
-    line.cut()
+    await connection.send(b"\x82\x03\x01hi")  # one binary frame
+    await connection.reader.read(100)  # the client's close frame
+    await connection.send(b"\x88\x00")
+    connection.cut()
 
 
 async def test_a_websocket_carries_the_credentials_and_the_protocol(server: ScriptedServer) -> None:
     """REST-52: 101 is a success."""
-    server.says(switches)
+    server.respond(switches)
     async with client_for(server, config={"token": "t"}) as rest:
         socket = await rest.websocket(EXEC, protocols=("v5.channel.k8s.io",))
         message = await socket.receive()
         await socket.close()
 
     assert (socket.protocol, message.data) == ("v5.channel.k8s.io", b"\x01hi")
-    asked = server.asked[0]
-    assert asked.target == "/api/v1/namespaces/shop/pods/web/exec?command=ls&command=-l"
-    assert asked.header("Authorization") == "Bearer t"
-    assert asked.header("Sec-WebSocket-Protocol") == "v5.channel.k8s.io"
+    received = server.received[0]
+    assert received.target == "/api/v1/namespaces/shop/pods/web/exec?command=ls&command=-l"
+    assert received.header("Authorization") == "Bearer t"
+    assert received.header("Sec-WebSocket-Protocol") == "v5.channel.k8s.io"
 
 
 async def test_a_message_of_a_websocket_is_bounded_by_the_limit_for_an_object(
     server: ScriptedServer,
 ) -> None:
-    server.says(switches)
+    server.respond(switches)
     async with client_for(server, response_limits=ResponseLimits(object=2)) as rest:
         socket = await rest.websocket(EXEC)
         message = await socket.receive()
@@ -70,7 +70,7 @@ async def test_a_message_of_a_websocket_is_bounded_by_the_limit_for_an_object(
 
 
 async def test_a_rejection_is_the_server_s_error(server: ScriptedServer) -> None:
-    server.says(reply(403))
+    server.respond(reply(403))
     async with client_for(server) as rest:
         with pytest.raises(Forbidden, match="GET pods/web/exec in shop: 403"):
             await rest.websocket(EXEC)
@@ -80,19 +80,19 @@ async def test_a_rejection_is_the_server_s_error(server: ScriptedServer) -> None
 async def test_no_response_is_a_kubeloop_error(
     step: Any, kind: type[TransportError], server: ScriptedServer
 ) -> None:
-    server.says(step)
+    server.respond(step)
     async with client_for(server, timeouts=Timeouts(response=0.1)) as rest:
         with pytest.raises(kind):
             await rest.websocket(EXEC)
 
 
 async def test_a_websocket_follows_no_redirect(server: ScriptedServer) -> None:
-    """Elsewhere our credentials, and what is run, would be somebody else's."""
+    """Another server must not receive credentials and commands."""
     async with serving() as elsewhere:
-        elsewhere.says(switches)
-        server.says(reply(307, headers={"Location": f"{elsewhere.url}/exec"}))
+        elsewhere.respond(switches)
+        server.respond(reply(307, headers={"Location": f"{elsewhere.url}/exec"}))
         async with client_for(server, config={"token": "t"}) as rest:
             with pytest.raises(ApiError, match="307"):
                 await rest.websocket(EXEC)
 
-        assert not elsewhere.asked
+        assert not elsewhere.received

@@ -147,7 +147,7 @@ async def send(line: ServerConnection, data: bytes) -> None:
 @asynccontextmanager
 async def cluster(collection: Collection, clock: Clock) -> AsyncIterator[Client]:
     async with serving() as server:
-        server.says(collection)
+        server.respond(collection)
         async with client_for(server, clock=clock) as rest:
             yield Client(rest=rest)
 
@@ -199,7 +199,7 @@ async def test_an_informer_reports_a_proxy_that_stands_still_after_45_seconds() 
     clock = ManualClock()
     collection = Collection("empty")
     async with serving() as server:
-        server.says(collection)
+        server.respond(collection)
         with relay_process(server.port) as (url, process):
             config = ClusterConfig(server=url)
             async with RESTClient(config, environ={}, clock=clock) as rest:

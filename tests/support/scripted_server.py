@@ -92,65 +92,65 @@ def reply(
         pairs.append(("Content-Type", content_type))
     pairs.append(("Content-Length", str(len(data))))
 
-    async def answer(_: ReceivedRequest, line: ServerConnection) -> None:
+    async def respond(_: ReceivedRequest, connection: ServerConnection) -> None:
         head = "".join(f"{name}: {value}\r\n" for name, value in pairs)
-        await line.send(f"HTTP/1.1 {status} Said\r\n{head}\r\n".encode() + data)
+        await connection.send(f"HTTP/1.1 {status} Said\r\n{head}\r\n".encode() + data)
 
-    return answer
+    return respond
 
 
 def chunked(*chunks: bytes, status: int = 200, end: str = "whole") -> Reply:
     """An answer in chunks that ends `whole`, `cut`, `reset` or `hang`."""
 
-    async def answer(_: ReceivedRequest, line: ServerConnection) -> None:
-        await line.send(
+    async def respond(_: ReceivedRequest, connection: ServerConnection) -> None:
+        await connection.send(
             f"HTTP/1.1 {status} OK\r\nContent-Type: application/json\r\n"
             "Transfer-Encoding: chunked\r\n\r\n".encode()
         )
         for chunk in chunks:
-            await line.send(b"%x\r\n%s\r\n" % (len(chunk), chunk))
+            await connection.send(b"%x\r\n%s\r\n" % (len(chunk), chunk))
         if end == "whole":
-            await line.send(b"0\r\n\r\n")
+            await connection.send(b"0\r\n\r\n")
         elif end == "cut":
-            line.cut()
+            connection.cut()
         elif end == "reset":
-            line.reset()
+            connection.reset()
         else:
-            await line.hang()
+            await connection.hang()
 
-    return answer
+    return respond
 
 
-async def cut(_: ReceivedRequest, line: ServerConnection) -> None:
+async def cut(_: ReceivedRequest, connection: ServerConnection) -> None:
     """No answer at all: the connection is closed."""
-    line.cut()
+    connection.cut()
 
 
-async def reset(_: ReceivedRequest, line: ServerConnection) -> None:
+async def reset(_: ReceivedRequest, connection: ServerConnection) -> None:
     """No answer at all: the connection is reset."""
-    line.reset()
+    connection.reset()
 
 
-async def hang(_: ReceivedRequest, line: ServerConnection) -> None:
+async def hang(_: ReceivedRequest, connection: ServerConnection) -> None:
     """No answer at all, and no end."""
-    await line.hang()
+    await connection.hang()
 
 
 class ScriptedServer:
-    """A server that answers each request with the next step; the last one for ever."""
+    """A server that responds to each request with the next step; the last one is repeated."""
 
     def __init__(self, *, tls: ssl.SSLContext | None = None) -> None:
         self.steps: list[Reply] = []
-        self.asked: list[ReceivedRequest] = []
+        self.received: list[ReceivedRequest] = []
         self.connections = 0
         self.closed = 0  # connections that the client, or a step, has ended
         self.peers: list[Any] = []  # the client's certificate for each connection
         self.port = 0
         self._tls = tls
-        self._lines: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
+        self._connections_by_task: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
         self._changed = asyncio.Event()
 
-    def says(self, *steps: Reply) -> None:
+    def respond(self, *steps: Reply) -> None:
         self.steps = list(steps)
 
     @property
@@ -163,21 +163,21 @@ class ScriptedServer:
             self._changed.clear()
             await self._changed.wait()
 
-    def new_line(self) -> asyncio.BaseProtocol:
+    def new_connection(self) -> asyncio.BaseProtocol:
         return asyncio.StreamReaderProtocol(asyncio.StreamReader(), self._accept)
 
-    async def end_lines(self) -> None:
-        lines = dict(self._lines)
-        for task, writer in lines.items():
+    async def end_connections(self) -> None:
+        tasks = dict(self._connections_by_task)
+        for task, writer in tasks.items():
             task.cancel()
             writer.transport.abort()
-        await asyncio.gather(*lines, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Known from its first moment: a task that is ended before it began closes nothing."""
         task = asyncio.get_running_loop().create_task(self._serve(reader, writer))
-        self._lines[task] = writer
-        task.add_done_callback(self._lines.pop)
+        self._connections_by_task[task] = writer
+        task.add_done_callback(self._connections_by_task.pop)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
@@ -185,7 +185,7 @@ class ScriptedServer:
         self.peers.append(secure.getpeercert() if secure else None)
         try:
             while (asked := await self._read(reader)) is not None:
-                self.asked.append(asked)
+                self.received.append(asked)
                 self._changed.set()
                 step = self.steps.pop(0) if len(self.steps) > 1 else self.steps[0]
                 await step(asked, ServerConnection(reader, writer))
@@ -216,7 +216,7 @@ class ScriptedServer:
 async def serving(*, tls: ssl.SSLContext | None = None) -> AsyncIterator[ScriptedServer]:
     script = ScriptedServer(tls=tls)
     async with listen(
-        script.new_line, "127.0.0.1", 0, finish=script.end_lines, tls=tls
+        script.new_connection, "127.0.0.1", 0, finish=script.end_connections, tls=tls
     ) as script.port:
         yield script
 

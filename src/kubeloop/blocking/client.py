@@ -68,9 +68,9 @@ class Client(Clientset):
     A namespace of None is that of the configuration, `ALL_NAMESPACES` all of them.
     `field_manager` is the default owner of written fields. `request_timeout` limits each call
     with its retries, in seconds; `rate_limit` is in requests per second (with a burst of twice
-    as many); `response_limits` limit the size of responses. `rest` creates the REST client if you need
-    other options: it is called in the loop thread, and again in each forked child. Without a
-    `with` block, call `close()`.
+    as many); `response_limits` limit the size of responses. `rest` creates the REST
+    client if you need other options: it is called in the loop thread, and again in each forked
+    child. Without a `with` block, call `close()`.
     """
 
     def __init__(

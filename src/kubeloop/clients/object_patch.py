@@ -163,7 +163,7 @@ def _overlap_error(fields: tuple[str, ...], now: Json, what: GroupResource) -> C
     named = ", ".join(fields[:_MAX_NAMED])
     rest = len(fields) - _MAX_NAMED
     more = f" and {rest} more" if rest > 0 else ""
-    text = f"another writer changed {named}{more} since the object was read"
+    text = f"another writer changed {named}{more} since it was read"
     causes = [
         StatusCause(field=field, reason="FieldValueConflict", message=text) for field in fields
     ]

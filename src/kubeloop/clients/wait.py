@@ -241,9 +241,8 @@ class _ObjectWatcher(Generic[T]):
         self._selector = {"metadata.name": name}
         self._goal = goal
         self.obj: T | None = None
-        self.data: dict[str, Any] | None = (
-            None  # None before the first read, empty if there is no object
-        )
+        # None before the first read, empty if there is no object.
+        self.data: dict[str, Any] | None = None
         self._version = ""  # to watch from
 
     async def read(self) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, TypedDict, Unpack
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 import msgspec
@@ -64,6 +64,36 @@ class UserLocation(msgspec.Struct, frozen=True):
 
     file: str
     name: str
+
+
+class ClusterConfigChanges(TypedDict, total=False):
+    """Keywords of `ClusterConfig.replace`: its fields."""
+
+    server: str
+    namespace: str
+    ca: bytes
+    ca_file: str
+    tls_server_name: str
+    insecure_skip_tls_verify: bool
+    relax_strict_x509: bool
+    client_certificate: bytes
+    client_certificate_file: str
+    client_key: bytes
+    client_key_file: str
+    token: str
+    token_file: str
+    username: str
+    password: str
+    exec: ExecConfig | None
+    auth_provider: AuthProvider | None
+    auth_provider_location: UserLocation | None
+    credentials: Credentials | None
+    anonymous: bool
+    impersonate: Impersonation | None
+    proxy_url: str
+    disable_compression: bool
+    timeout: float
+    user_agent: str
 
 
 class ClusterConfig(Redacted, frozen=True, kw_only=True):
@@ -237,7 +267,7 @@ class ClusterConfig(Redacted, frozen=True, kw_only=True):
             token_file=account.token_file if is_account else user.token_file,
         )
 
-    def replace(self, **changes: object) -> ClusterConfig:
+    def replace(self, **changes: Unpack[ClusterConfigChanges]) -> ClusterConfig:
         """The same configuration with some fields changed, validated again."""
         return msgspec.structs.replace(self, **changes)
 
@@ -384,7 +414,9 @@ def _token_now(path: str) -> str:
         reason = getattr(error, "strerror", None) or "not text"
         raise CredentialError(f"reading tokenFile {path}: {reason} (check the path)") from error
     if not text.strip():
-        raise CredentialError(f"reading tokenFile {path}: the file is empty")
+        raise CredentialError(
+            f"reading tokenFile {path}: the file is empty (write the token into it)"
+        )
     return text
 
 
@@ -478,8 +510,8 @@ def _with_scheme(host: str, *, secure: bool) -> SplitResult:
 def _split(server: str) -> SplitResult | None:
     try:
         parts = urlsplit(server)
-        _ = parts.port  # it is looked at only when asked for
+        _ = parts.port  # raises ValueError for an invalid port
     except ValueError:
         return None
-    # Python lets white space stand in a host; no such host exists.
+    # Python accepts white space in a host; no such host exists.
     return None if any(map(str.isspace, parts.netloc)) else parts

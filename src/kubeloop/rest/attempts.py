@@ -161,7 +161,7 @@ class Attempts:
 
         Raises:
             ConfigError: there is no usable certificate.
-            TransportError: no response came.
+            TransportError: there was no response.
         """
         prepared = PreparedRequest(_PROBE, self.url(_PROBE), "*/*", "", self._timeouts, within=None)
         try:

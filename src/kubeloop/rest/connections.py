@@ -239,12 +239,12 @@ def _keep_alive_options() -> dict[int, int]:
     if sys.platform == "win32":
         return {}
     idle = "TCP_KEEPALIVE" if sys.platform == "darwin" else "TCP_KEEPIDLE"
-    wanted = {
+    options = {
         idle: TCP_KEEP_IDLE,
         "TCP_KEEPINTVL": TCP_KEEP_INTERVAL,
         "TCP_KEEPCNT": TCP_KEEP_PROBES,
     }
-    return {getattr(socket, name): value for name, value in wanted.items() if hasattr(socket, name)}
+    return {getattr(socket, key): value for key, value in options.items() if hasattr(socket, key)}
 
 
 def proxy_options(base_url: str, proxy_url: str) -> dict[str, Any]:

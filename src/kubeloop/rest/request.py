@@ -1,6 +1,6 @@
 """A request as a frozen value, created without I/O.
 
-Guarantees: a path leads where the caller said: no segment can go up, contain a slash or be
+Guarantees: a path is what its arguments say: no segment can go up, contain a slash or be
 empty; an invalid request is an `InvalidArgument` when the value is created, not when it is sent;
 the repr of a request shows neither its body nor the values of its headers.
 See also: `query` (parameters), `client` (sending), `response` (what the response means).

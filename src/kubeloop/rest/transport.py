@@ -110,9 +110,8 @@ class Transport:
         self._names_user = "@" in urlsplit(self.base_url).netloc
         self._tls = TlsSource(config, clock=clock) if config.uses_tls else None
         self._session: aiohttp.ClientSession | None = None
-        self._unclosed: weakref.finalize[..., Any] | None = (
-            None  # reports a session that is not closed
-        )
+        # Reports a session that is not closed.
+        self._unclosed: weakref.finalize[..., Any] | None = None
         self._pending = PendingRequests()
         self._closed = False
         self._reads = PendingReads()

@@ -112,7 +112,7 @@ def test_any_list_chunked_anywhere_gives_the_items_that_msgspec_finds(
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (b"<html><body>", "not a list"),
         (b"[]", "not a list"),
@@ -125,8 +125,8 @@ def test_any_list_chunked_anywhere_gives_the_items_that_msgspec_finds(
         (b"", "not a list"),
     ],
 )
-def test_what_is_not_a_whole_list_is_an_error(text: bytes, said: str) -> None:
-    with pytest.raises(DecodeError, match=said):
+def test_what_is_not_a_whole_list_is_an_error(text: bytes, message: str) -> None:
+    with pytest.raises(DecodeError, match=message):
         split([text])[1].rest()
 
 

@@ -1,4 +1,4 @@
-"""What the room as a whole keeps out."""
+"""Guarantees of the whole package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a client is told about the way to its server, without a REST client of one's own."""
+"""The options of a client that opens its own REST client."""
 
 from __future__ import annotations
 
@@ -63,14 +63,14 @@ async def test_a_limiter_of_ones_own_can_serve_several_clients(server: Service) 
 
 async def test_warnings_of_the_server_reach_the_handler(server: Service) -> None:
     version = {"major": "1", "minor": "37"}
-    said = {"Warning": '299 - "use something newer"'}
-    server.faults.reactors.append(lambda _: Reply(body=version, headers=said))
-    heard: list[ServerWarning] = []
+    message = {"Warning": '299 - "use something newer"'}
+    server.faults.reactors.append(lambda _: Reply(body=version, headers=message))
+    received: list[ServerWarning] = []
 
-    async with APIClient(ClusterConfig(server=server.url), warnings=heard.append) as client:
+    async with APIClient(ClusterConfig(server=server.url), warnings=received.append) as client:
         await client.version()
 
-    assert [warning.text for warning in heard] == ["use something newer"]
+    assert [warning.text for warning in received] == ["use something newer"]
 
 
 @pytest.mark.parametrize("make", [APIClient, blocking.Client])

@@ -1,4 +1,4 @@
-"""An edit among other writers, and answers that leave open what was stored."""
+"""Edits with concurrent writers, and responses that leave open what was stored."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ async def test_an_edit_of_an_object_created_again_says_so() -> None:
 
 
 async def test_modify_works_on_an_object_created_again() -> None:
-    """Its function decides anew, on what it is given."""
+    """Its function decides again, for the new object."""
     recorder = Recorder(
         a_map(1, next="5"), lost(), a_map(2, uid="v", next="0"), a_map(3), clock=Waits()
     )
@@ -294,7 +294,7 @@ async def test_an_error_behind_which_nothing_is_stored_leaves_no_doubt(error: Ku
 
 
 async def test_a_server_that_turned_the_request_away_has_stored_nothing() -> None:
-    """429 is said before anything is done, so a conflict behind it is one."""
+    """429 comes before the request is executed, so a conflict after it is one."""
     recorder = Recorder(
         a_map(1, next="5"), busy("TooManyRequests"), lost(), a_map(2, next="6"), a_map(3)
     )

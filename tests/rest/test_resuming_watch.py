@@ -51,9 +51,10 @@ def resuming(rest: RESTClient, version: str = "5", **options: Any) -> ResumingWa
 
 
 def versions(server: ScriptedServer) -> list[str]:
-    """The versions that were asked from."""
+    """The versions of the watch requests."""
     return [
-        asked.target.partition("resourceVersion=")[2].partition("&")[0] for asked in server.asked
+        received.target.partition("resourceVersion=")[2].partition("&")[0]
+        for received in server.received
     ]
 
 
@@ -65,7 +66,7 @@ async def take(watch: ResumingWatch, count: int) -> list[str]:
 async def test_a_watch_cannot_be_resumed_without_a_version(
     version: str, server: ScriptedServer
 ) -> None:
-    """WTC-1."""
+    """WTC-1: RetryWatcher(initialRV, watcher): initial RV "" or "0" is an error."""
     with pytest.raises(InvalidArgument, match="cannot be resumed there"):
         resuming(client_for(server), version)
 
@@ -74,7 +75,7 @@ async def test_it_goes_on_from_the_last_version_seen(
     server: ScriptedServer, hurried: InstantClock
 ) -> None:
     """WTC-1, WTC-2, WTC-C1: no event lost, none twice."""
-    server.says(
+    server.respond(
         chunked(event("ADDED", "6")),
         chunked(event("MODIFIED", "7"), event("DELETED", "8"), end="cut"),
         chunked(event("ADDED", "9"), end="hang"),
@@ -90,20 +91,20 @@ async def test_it_goes_on_from_the_last_version_seen(
 async def test_bookmarks_move_the_version_and_stay_inside(
     server: ScriptedServer, hurried: InstantClock
 ) -> None:
-    """WTC-2."""
-    server.says(chunked(event("BOOKMARK", "60")), chunked(event("ADDED", "61"), end="hang"))
+    """WTC-2: ADDED/MODIFIED/DELETED are forwarded and move the RV."""
+    server.respond(chunked(event("BOOKMARK", "60")), chunked(event("ADDED", "61"), end="hang"))
     async with client_for(server, clock=hurried) as rest, resuming(rest) as watch:
         assert await take(watch, 1) == ["ADDED"]
 
     assert versions(server) == ["5", "60"]
-    assert "allowWatchBookmarks=true" in server.asked[0].target
+    assert "allowWatchBookmarks=true" in server.received[0].target
 
 
 async def test_tries_begin_at_least_a_second_apart(
     server: ScriptedServer, hurried: InstantClock
 ) -> None:
     """WTC-1: also after a stream that brought something."""
-    server.says(chunked(event("ADDED", "6")))
+    server.respond(chunked(event("ADDED", "6")))
     async with client_for(server, clock=hurried) as rest, resuming(rest) as watch:
         await take(watch, 4)
 
@@ -115,7 +116,7 @@ async def test_a_server_that_hangs_up_at_once_is_not_stormed(
     server: ScriptedServer, hurried: InstantClock
 ) -> None:
     """Needs section C-1: growing delays, although nothing failed."""
-    server.says(*[chunked()] * 7, chunked(event("ADDED", "6"), end="hang"))
+    server.respond(*[chunked()] * 7, chunked(event("ADDED", "6"), end="hang"))
     async with client_for(server, clock=hurried) as rest, resuming(rest) as watch:
         await take(watch, 1)
 
@@ -126,7 +127,7 @@ async def test_a_server_that_hangs_up_at_once_is_not_stormed(
 async def test_an_event_makes_the_delays_short_again(
     server: ScriptedServer, hurried: InstantClock
 ) -> None:
-    server.says(
+    server.respond(
         *[chunked()] * 3, chunked(event("ADDED", "6")), chunked(), chunked(event("ADDED", "7"))
     )
     async with client_for(server, clock=hurried) as rest, resuming(rest) as watch:
@@ -139,7 +140,7 @@ async def test_an_expired_version_ends_it_and_is_raised(
     server: ScriptedServer, hurried: InstantClock
 ) -> None:
     """WTC-3, WTC-C2, needs 7: in the stream."""
-    server.says(chunked(event("ADDED", "6") + status(410, "Expired")))
+    server.respond(chunked(event("ADDED", "6") + status(410, "Expired")))
     async with client_for(server, clock=hurried) as rest, resuming(rest) as watch:
         await take(watch, 1)
         with pytest.raises(Expired, match="list again"):
@@ -147,25 +148,25 @@ async def test_an_expired_version_ends_it_and_is_raised(
         with pytest.raises(StopAsyncIteration):
             await anext(watch)
 
-    assert len(server.asked) == 1
+    assert len(server.received) == 1
 
 
 async def test_a_version_that_is_rejected_on_opening_is_never_asked_for_again(
     server: ScriptedServer, hurried: InstantClock
 ) -> None:
-    """WTC-4, WTC-C3, needs 7: client-go would repeat it for ever; a refusal is told here."""
-    server.says(
+    """WTC-4, WTC-C3, needs 7: client-go would repeat it for ever; here it is raised."""
+    server.respond(
         reply(410, {"kind": "Status", "status": "Failure", "reason": "Expired", "code": 410})
     )
     async with client_for(server, clock=hurried) as rest, resuming(rest) as watch:
         with pytest.raises(Expired):
             await anext(watch)
 
-    assert len(server.asked) == 1
+    assert len(server.received) == 1
 
 
 @pytest.mark.parametrize(
-    "trouble",
+    "failure_reply",
     [
         chunked(status(500, "InternalError")),
         chunked(status(504, "Timeout")),
@@ -176,10 +177,10 @@ async def test_a_version_that_is_rejected_on_opening_is_never_asked_for_again(
     ],
 )
 async def test_other_errors_are_retried_silently(
-    trouble: Reply, server: ScriptedServer, hurried: InstantClock
+    failure_reply: Reply, server: ScriptedServer, hurried: InstantClock
 ) -> None:
     """WTC-3, WTC-4, WTC-C2: it tries again from where it was."""
-    server.says(trouble, chunked(event("ADDED", "6"), end="hang"))
+    server.respond(failure_reply, chunked(event("ADDED", "6"), end="hang"))
     async with client_for(server, clock=hurried, max_retries=0) as rest, resuming(rest) as watch:
         assert await take(watch, 1) == ["ADDED"]
 
@@ -189,10 +190,10 @@ async def test_other_errors_are_retried_silently(
 
 async def test_the_server_s_delay_is_kept(server: ScriptedServer, hurried: InstantClock) -> None:
     """WTC-3: retryAfterSeconds of the Status."""
-    said = status(500, "ServerTimeout").replace(
+    message = status(500, "ServerTimeout").replace(
         b'"code"', b'"details":{"retryAfterSeconds":17},"code"'
     )
-    server.says(chunked(said), chunked(event("ADDED", "6"), end="hang"))
+    server.respond(chunked(message), chunked(event("ADDED", "6"), end="hang"))
     async with client_for(server, clock=hurried) as rest, resuming(rest) as watch:
         await take(watch, 1)
 
@@ -203,17 +204,17 @@ async def test_the_server_s_delay_is_kept(server: ScriptedServer, hurried: Insta
 async def test_a_rejection_that_would_be_repeated_ends_it(
     code: int, kind: type[Exception], server: ScriptedServer, hurried: InstantClock
 ) -> None:
-    """WTC-4."""
-    server.says(reply(code))
+    """WTC-4: open failure: EOF, probable EOF, timeouts, Gone/Expired and other errors."""
+    server.respond(reply(code))
     async with client_for(server, clock=hurried) as rest, resuming(rest) as watch:
         with pytest.raises(kind):
             await anext(watch)
 
-    assert len(server.asked) == 1
+    assert len(server.received) == 1
 
 
 async def test_a_closed_client_ends_it(server: ScriptedServer, hurried: InstantClock) -> None:
-    server.says(chunked(event("ADDED", "6")))
+    server.respond(chunked(event("ADDED", "6")))
     rest = client_for(server, clock=hurried)
     async with resuming(rest) as watch:
         await anext(watch)
@@ -237,21 +238,23 @@ async def test_an_event_it_cannot_resume_from_ends_it(
     bad: bytes, server: ScriptedServer, hurried: InstantClock
 ) -> None:
     """WTC-2: no version, an unknown type."""
-    server.says(chunked(bad, end="hang"))
+    server.respond(chunked(bad, end="hang"))
     async with client_for(server, clock=hurried) as rest, resuming(rest) as watch:
         with pytest.raises(InternalError):
             await anext(watch)
         with pytest.raises(StopAsyncIteration):
             await anext(watch)
 
-    assert len(server.asked) == 1
+    assert len(server.received) == 1
 
 
 async def test_cancelling_ends_the_stream_and_the_next_call_resumes(
     server: ScriptedServer, hurried: InstantClock
 ) -> None:
     """WTC-5, X-7: unread events hold nothing up."""
-    server.says(chunked(event("ADDED", "6"), end="hang"), chunked(event("ADDED", "7"), end="hang"))
+    server.respond(
+        chunked(event("ADDED", "6"), end="hang"), chunked(event("ADDED", "7"), end="hang")
+    )
     async with client_for(server, clock=hurried) as rest, resuming(rest) as watch:
         await take(watch, 1)
         waiting = asyncio.ensure_future(anext(watch))
@@ -268,8 +271,8 @@ async def test_cancelling_ends_the_stream_and_the_next_call_resumes(
 async def test_it_can_be_stopped_again_and_again(
     server: ScriptedServer, clock: ManualClock
 ) -> None:
-    """WTC-5."""
-    server.says(hang)
+    """WTC-5: the result channel is closed when it stops."""
+    server.respond(hang)
     async with client_for(server) as rest:
         watch = resuming(rest, clock=clock, backoff=STILL)
         watch.close()
@@ -277,4 +280,4 @@ async def test_it_can_be_stopped_again_and_again(
 
         with pytest.raises(StopAsyncIteration):
             await anext(watch)
-    assert server.asked == []
+    assert server.received == []

@@ -37,7 +37,7 @@ def at_least(number: int) -> Callable[[WatchEvent[int]], bool]:
 
 
 async def test_conditions_are_met_in_their_order() -> None:
-    """WTC-6."""
+    """WTC-6: UntilWithoutRetry(watcher, conditions...)."""
     events = Events(1, 5, 2, 7)
 
     found = await until(events, at_least(5), at_least(6))
@@ -47,7 +47,7 @@ async def test_conditions_are_met_in_their_order() -> None:
 
 
 async def test_an_event_that_meets_one_condition_is_shown_to_the_next() -> None:
-    """WTC-6, WTC-C4."""
+    """WTC-6, WTC-C4: UntilWithoutRetry(watcher, conditions...)."""
     events = Events(1, 9, 2)
 
     found = await until(events, at_least(3), at_least(5))
@@ -57,7 +57,7 @@ async def test_an_event_that_meets_one_condition_is_shown_to_the_next() -> None:
 
 
 async def test_without_conditions_nothing_is_waited_for() -> None:
-    """WTC-6."""
+    """WTC-6: UntilWithoutRetry(watcher, conditions...)."""
     events = Events(1)
 
     assert await until(events) is None
@@ -65,13 +65,13 @@ async def test_without_conditions_nothing_is_waited_for() -> None:
 
 
 async def test_a_stream_that_ends_too_early_is_an_error() -> None:
-    """WTC-6."""
+    """WTC-6: UntilWithoutRetry(watcher, conditions...)."""
     with pytest.raises(WatchClosed, match="1 of 2"):
         await until(Events(5), at_least(5), at_least(6))
 
 
 async def test_what_a_condition_raises_leaves_with_the_event() -> None:
-    """WTC-6."""
+    """WTC-6: UntilWithoutRetry(watcher, conditions...)."""
 
     def broken(event: WatchEvent[int]) -> bool:
         raise LookupError("no")
