@@ -26,10 +26,10 @@ TABLES = {"errors", "extras", "index", "kinds", "metrics"}
 STATES = dict(re.findall(r"^\| `(\w+)` \| (\w+) \|", ARCHITECTURE, re.MULTILINE))
 
 
-def test_the_architecture_page_marks_the_rooms_that_exist() -> None:
-    rooms = {found.name for found in pkgutil.iter_modules(kubeloop.__path__) if found.ispkg}
+def test_the_architecture_page_lists_the_packages() -> None:
+    packages = {found.name for found in pkgutil.iter_modules(kubeloop.__path__) if found.ispkg}
 
-    assert {room for room, state in STATES.items() if state == "today"} == rooms
+    assert {package for package, state in STATES.items() if state == "today"} == packages
 
 
 def test_the_architecture_page_names_the_layers_of_the_import_contract() -> None:
@@ -37,7 +37,7 @@ def test_the_architecture_page_names_the_layers_of_the_import_contract() -> None
     contract = next(each for each in contracts if each["id"] == "layers")
     layers = [re.findall(r"\w+", layer) for layer in contract["layers"]]
 
-    assert {room for layer in layers for room in layer} == set(STATES)
+    assert {package for layer in layers for package in layer} == set(STATES)
     assert "\n".join(" | ".join(layer) for layer in layers) in ARCHITECTURE
 
 
@@ -48,30 +48,32 @@ def test_the_architecture_page_shows_the_layers_of_the_embedded_server() -> None
     assert "```\n" + "\n".join(contract["layers"]) + "\n```" in ARCHITECTURE
 
 
-def test_each_room_has_a_page_in_the_reference() -> None:
-    rooms = {room for room, state in STATES.items() if state == "today"}
+def test_each_package_has_a_page_in_the_reference() -> None:
+    packages = {package for package, state in STATES.items() if state == "today"}
 
     pages = {path.stem for path in (ROOT / "docs/reference").glob("*.md")}
 
-    # The command line is no place to import from.
-    assert rooms - {"cli"} == pages - TABLES
+    # The command line has no public names.
+    assert packages - {"cli"} == pages - TABLES
 
 
-def test_the_page_of_extras_names_what_there_is_to_install() -> None:
+def test_the_page_of_extras_lists_the_extras() -> None:
     page = (ROOT / "docs/reference/extras.md").read_text(encoding="utf-8")
 
     assert set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == FOR_USERS
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_links_between_documents_lead_somewhere(document: Path) -> None:
+def test_links_between_documents_are_valid(document: Path) -> None:
     text = re.sub(r"^```.*?^```", "", document.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
     links = re.findall(r"\]\((?!https?:|mailto:|#)([^)#\s]+)", text)
 
-    assert [link for link in links if not _is_there(document.parent / link)] == []
+    assert [link for link in links if not _exists(document.parent / link)] == []
 
 
-def _is_there(target: Path) -> bool:
+def _exists(target: Path) -> bool:
     docs = ROOT / "docs"
-    made = target.resolve().is_relative_to(docs) and str(target.resolve().relative_to(docs)) in MADE
-    return made or target.exists()
+    is_generated = (
+        target.resolve().is_relative_to(docs) and str(target.resolve().relative_to(docs)) in MADE
+    )
+    return is_generated or target.exists()

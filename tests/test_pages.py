@@ -139,7 +139,7 @@ def test_the_script_for_a_new_image_does_not_call_an_image_that_cannot_be_pulled
         (tmp_path / "kubeconfig").write_text(server.kubeconfig(), encoding="utf-8")
 
         # Two minutes are long for a test; that the time is up is seen after one second too.
-        Reader(tmp_path, instead={"=120": "=1"}).write_files("docs/migrating.md")
+        Reader(tmp_path, replacements={"=120": "=1"}).write_files("docs/migrating.md")
         ended = run_python("new_image.py", folder=tmp_path)
 
         deployments.wait_for("web", condition="Available")  # all the while: the old pods serve
