@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 from aiohttp import web
 
-from kubeloop.kit import listening
+from kubeloop.kit import listen
 
 __all__ = ["serve_app"]
 
@@ -19,5 +19,5 @@ async def serve_app(app: web.Application, tls: ssl.SSLContext) -> AsyncIterator[
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
     await runner.setup()
     assert runner.server is not None
-    async with listening(runner.server, "127.0.0.1", 0, finish=runner.cleanup, tls=tls) as port:
+    async with listen(runner.server, "127.0.0.1", 0, finish=runner.cleanup, tls=tls) as port:
         yield port
