@@ -50,9 +50,10 @@ test: .venv/.ready ## run the tests; ARGS="-k word" selects some
 	$(PY) tools/run_tests.py $(ARGS)
 
 .PHONY: check
-check: .venv/.ready ## check format, lint, types and import contracts; changes nothing
+check: .venv/.ready ## check format, lint, words, types and import contracts; changes nothing
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check .
+	$(PY) tools/stop_words.py
 	$(PY) -m mypy
 	.venv/bin/lint-imports
 
@@ -70,7 +71,7 @@ names: .venv/.ready ## write the public names to tests/public_names.txt
 	$(PY) tools/public_names.py tests/public_names.txt
 
 .PHONY: words
-words: .venv/.ready ## lower the numbers of words that the glossary replaces
+words: .venv/.ready ## list the words that the glossary replaces
 	$(PY) tools/stop_words.py
 
 .PHONY: assets

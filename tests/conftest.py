@@ -1,8 +1,8 @@
-"""Settings for the whole suite: how many examples a property test tries, and which.
+"""Settings for the whole suite: the plugins, and the profiles of hypothesis.
 
-HYPOTHESIS_PROFILE chooses. `ci`, the default, tries the same examples every time, so
-that no run depends on luck; `dev` tries new ones and remembers what failed; `soak`
-is `dev` for a long time (`make soak`, which also lifts the limit of 5 s per test).
+HYPOTHESIS_PROFILE selects the profile. `ci`, the default, uses the same examples in every run;
+`dev` uses new ones and remembers failures; `soak` is `dev` with many more examples (`make soak`,
+which also removes the time limit of 5 s per test).
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 pytest_plugins = ("tests.support.open_connections", "tests.support.slow_process")
 
-# How long an example takes says how busy the machine is, not whether the rule holds.
+# The duration of an example depends on the load of the machine.
 UNTIMED = [HealthCheck.too_slow]
 
-# Named, because hypothesis itself starts from another profile where it sees a CI.
+# By name, because hypothesis selects another profile by default in CI.
 PLAIN = settings.get_profile("default")
 
 settings.register_profile(
@@ -43,9 +43,9 @@ settings.load_profile(PROFILE)
 
 
 def pytest_configure() -> None:
-    """Let Ctrl-C reach tests of it, and the programs they start.
+    """Enable Ctrl-C for tests and the programs they start.
 
-    A shell's background job ignores it, and every child would.
+    A background job of a shell ignores it, and its children inherit that.
     """
     is_main = threading.current_thread() is threading.main_thread()
     if is_main and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -53,16 +53,16 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A property test is many tests in one: it has more time than a single one."""
+    """A property test runs many examples, so it gets more time."""
     soak = PROFILE == "soak"
     for item in items:
         test = getattr(item, "obj", None)
         if is_hypothesis_test(test) and (soak or item.get_closest_marker("timeout") is None):
-            # In front, since the nearest mark wins, also over the limit on the command line.
+            # First, because the closest marker wins, also over the option of the command line.
             item.add_marker(pytest.mark.timeout(1800 if soak else 30), append=False)
 
 
 def pytest_collection_finish() -> None:
-    """Have the collector pass over what lasts: tests that call it would wait for that each time."""
+    """Exclude long-lived objects from garbage collection, which many tests trigger."""
     gc.collect()
     gc.freeze()

@@ -69,21 +69,21 @@ def test_each_package_has_a_page_in_the_reference() -> None:
     assert packages - {"cli"} == pages - TABLES
 
 
-def test_the_page_of_extras_names_what_there_is_to_install() -> None:
+def test_the_page_of_extras_lists_the_extras() -> None:
     page = (ROOT / "docs/reference/extras.md").read_text(encoding="utf-8")
 
     assert set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == FOR_USERS
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_links_between_documents_lead_somewhere(document: Path) -> None:
+def test_links_between_documents_are_valid(document: Path) -> None:
     text = re.sub(r"^```.*?^```", "", document.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
     links = re.findall(r"\]\((?!https?:|mailto:|#)([^)#\s]+)", text)
 
-    assert [link for link in links if not _is_there(document.parent / link)] == []
+    assert [link for link in links if not _exists(document.parent / link)] == []
 
 
-def _is_there(target: Path) -> bool:
+def _exists(target: Path) -> bool:
     docs = ROOT / "docs"
     made = target.resolve().is_relative_to(docs) and str(target.resolve().relative_to(docs)) in MADE
     return made or target.exists()

@@ -1,4 +1,4 @@
-"""Whoever follows a page notices when it goes wrong."""
+"""The reader of pages detects errors of a page."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import pytest
 from tests.support import page_reader
 from tests.support.page_reader import OPTIONAL, Block, Reader, installed_by, kind_of
 
-pytestmark = pytest.mark.timeout(120)  # interpreters start
+pytestmark = pytest.mark.timeout(120)  # starts interpreters
 
 
 def follow(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Follow a page with this text, which stands in a folder of its own."""
+    """Run a page with this text, in a separate directory."""
     docs = folder / "docs"
     docs.mkdir()
     (docs / "page.md").write_text(text, encoding="utf-8")
@@ -33,7 +33,7 @@ def follow(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "from kubeloop.blocking import Client\n\nwith Client() as client:\n    client.version()",
     ],
 )
-def test_lines_that_do_not_work_in_an_interpreter_are_noticed(
+def test_statements_that_fail_in_an_interpreter_are_detected(
     code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(AssertionError):
@@ -43,14 +43,14 @@ def test_lines_that_do_not_work_in_an_interpreter_are_noticed(
 @pytest.mark.parametrize(
     "code", ["from kubeloop import run\n\nrun(main())", "def test_it():\n    assert 1 == 2"]
 )
-def test_programs_and_tests_that_fail_are_noticed(
+def test_programs_and_tests_that_fail_are_detected(
     code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(AssertionError):
         follow(f"```python\n{code}\n```\n", tmp_path, monkeypatch)
 
 
-def test_no_cluster_is_found_that_the_page_has_not_started(
+def test_a_page_finds_no_cluster_that_it_has_not_started(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KUBECONFIG", "/somewhere")
@@ -65,7 +65,9 @@ assert os.path.exists(os.path.expanduser("~/docs/page.md"))
     follow(page, tmp_path, monkeypatch)
 
 
-def test_blocks_of_one_name_are_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_with_the_same_title_are_one_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     page = """
 ```python title="a.py"
 one = 1
@@ -81,7 +83,7 @@ $ python a.py
     follow(page, tmp_path, monkeypatch)
 
 
-def test_python_without_a_name_is_a_program_tests_or_lines() -> None:
+def test_python_without_a_title_is_a_program_tests_or_statements() -> None:
     def kind(text: str) -> str:
         return kind_of(Block("python", "", text, 1))
 
@@ -90,7 +92,7 @@ def test_python_without_a_name_is_a_program_tests_or_lines() -> None:
     assert kind("pods = client.core_v1.pods()\n") == "lines"
 
 
-def test_what_no_page_has_told_to_install_cannot_be_imported(
+def test_a_package_that_no_page_installs_cannot_be_imported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = """
@@ -118,7 +120,7 @@ import click
         reader.follow("page.md")
 
 
-def test_every_extra_for_users_is_one_that_a_page_has_to_name() -> None:
+def test_every_extra_for_users_has_to_be_installed_by_a_page() -> None:
     with (Path(__file__).parent.parent / "pyproject.toml").open("rb") as file:
         extras = tomllib.load(file)["project"]["optional-dependencies"]
 

@@ -139,7 +139,7 @@ def test_the_script_for_a_new_image_fails_if_the_image_cannot_be_pulled(
         (tmp_path / "kubeconfig").write_text(server.kubeconfig(), encoding="utf-8")
 
         # One second instead of two minutes shows the timeout, too.
-        Reader(tmp_path, instead={"=120": "=1"}).write_files("docs/how-to/migrating.md")
+        Reader(tmp_path, replacements={"=120": "=1"}).write_files("docs/how-to/migrating.md")
         ended = run_python("new_image.py", folder=tmp_path)
 
         deployments.wait_for("web", condition="Available")  # the old pods still run

@@ -36,7 +36,9 @@ def free_port() -> str:
 @pytest.mark.timeout(300)  # interpreters start, one after the other
 @pytest.mark.parametrize("number", range(len(PAGES)))
 def test_a_page_shows_what_its_reader_sees(number: int, tmp_path: Path, free_port: str) -> None:
-    with Reader(tmp_path, instead={"8011": free_port}, installed=installed_by(*PAGES)) as reader:
+    with Reader(
+        tmp_path, replacements={"8011": free_port}, installed=installed_by(*PAGES)
+    ) as reader:
         for page in PAGES[:number]:
             reader.write_files(page)
 

@@ -1,4 +1,4 @@
-"""The workflow files do what `.ci/run` does, with targets and Pythons that there are."""
+"""The workflows run the steps of `.ci/run`, with existing targets and supported Pythons."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Json = dict[str, Any]
 
 
 def read(path: Path) -> Json:
-    # BaseLoader keeps `on` and 3.10 the texts they are.
+    # BaseLoader reads `on` and 3.10 as text.
     found: Json = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
     return found
 
@@ -50,9 +50,9 @@ IN_CI = {target for step in steps_in(CI) for target in targets_in(step.get("run"
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
 def test_every_make_of_a_workflow_is_a_target(path: Path) -> None:
-    asked = {target for step in steps_in(path) for target in targets_in(step.get("run", ""))}
+    targets = {target for step in steps_in(path) for target in targets_in(step.get("run", ""))}
 
-    assert asked <= TARGETS
+    assert targets <= TARGETS
 
 
 def test_the_workflow_runs_every_step_of_the_script() -> None:
@@ -65,13 +65,13 @@ def test_the_workflow_runs_every_step_of_the_script() -> None:
 
 def test_the_tests_run_on_the_supported_pythons() -> None:
     classifiers = " ".join(PROJECT["classifiers"])
-    promised = re.findall(r"Python :: (3\.\d+)", classifiers)
+    supported = re.findall(r"Python :: (3\.\d+)", classifiers)
 
-    assert jobs_in(CI)["test"]["strategy"]["matrix"]["python"] == promised
-    assert jobs_in(CI)["dist"]["strategy"]["matrix"]["python"] == [promised[0], promised[-1]]
-    assert PROJECT["requires-python"] == f">={promised[0]}"
+    assert jobs_in(CI)["test"]["strategy"]["matrix"]["python"] == supported
+    assert jobs_in(CI)["dist"]["strategy"]["matrix"]["python"] == [supported[0], supported[-1]]
+    assert PROJECT["requires-python"] == f">={supported[0]}"
     page = (ROOT / "docs" / "reference" / "versioning.md").read_text(encoding="utf-8")
-    assert f"| {', '.join(promised)} |" in page
+    assert f"| {', '.join(supported)} |" in page
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
@@ -90,7 +90,7 @@ def test_actions_are_pinned_to_a_major_version(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", FORMS, ids=lambda path: path.name)
-def test_a_form_for_issues_has_what_github_asks_of_one(path: Path) -> None:
+def test_an_issue_form_has_the_fields_that_github_requires(path: Path) -> None:
     form = read(path)
     fields = [part for part in form["body"] if part["type"] != "markdown"]
 
@@ -100,7 +100,7 @@ def test_a_form_for_issues_has_what_github_asks_of_one(path: Path) -> None:
     assert len({part["id"] for part in fields}) == len(fields)
 
 
-def test_updates_look_into_folders_that_are_there() -> None:
+def test_dependabot_updates_directories_that_exist() -> None:
     for update in read(GITHUB / "dependabot.yml")["updates"]:
         for folder in update.get("directories", ()):
             assert list(ROOT.glob(f"{folder.strip('/')}/go.mod")), folder
@@ -114,7 +114,7 @@ def test_a_release_publishes_the_archives_of_its_own_run() -> None:
 
     assert release["ci"]["uses"] == "./.github/workflows/ci.yml"
     assert publish["needs"] == "ci"
-    # Archives come from the run's own artifact, and the index knows the workflow by its identity.
+    # Archives are artifacts of the same run; the index authenticates the workflow by OIDC.
     assert "actions/download-artifact" in used
     assert [step["with"]["name"] for step in uploads].count("dist") == 1
     assert publish["permissions"]["id-token"] == "write"
@@ -124,14 +124,14 @@ def test_a_release_publishes_the_archives_of_its_own_run() -> None:
 
 def test_dependencies_have_lower_bounds_only_and_constraints_are_pinned() -> None:
     extras = PROJECT["optional-dependencies"].values()
-    wanted = [*PROJECT["dependencies"], *itertools.chain.from_iterable(extras)]
-    versions = [each.partition(";")[0].partition("#")[0].strip() for each in wanted]
-    outside = [each for each in versions if not each.startswith("kubeloop[")]
+    required = [*PROJECT["dependencies"], *itertools.chain.from_iterable(extras)]
+    versions = [each.partition(";")[0].partition("#")[0].strip() for each in required]
+    external = [each for each in versions if not each.startswith("kubeloop[")]
     pins = [
         line
         for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
         if line.strip() and not line.startswith("#")
     ]
 
-    assert [each for each in outside if not re.fullmatch(r"[\w.-]+(\[\w+\])?>=[\d.]+", each)] == []
+    assert [each for each in external if not re.fullmatch(r"[\w.-]+(\[\w+\])?>=[\d.]+", each)] == []
     assert [pin for pin in pins if not re.match(r"[\w.-]+==[\w.]+( ;|$)", pin)] == []

@@ -13,7 +13,7 @@ from kubeloop.kit import SystemClock, Timeout
 
 
 class InstantClock:
-    """A clock on which sleeping takes no time at all, and which remembers how long it was."""
+    """A clock whose `sleep` returns at once, and records the duration."""
 
     def __init__(self) -> None:
         self.slept: list[float] = []
@@ -36,7 +36,7 @@ class InstantClock:
 
 
 class FastClock:
-    """The machine's clocks, but nobody waits for long on purpose."""
+    """The system clock, but `sleep` takes 2 ms at most."""
 
     def __init__(self) -> None:
         clock = SystemClock()
@@ -47,7 +47,7 @@ class FastClock:
         return self._now() + self._ahead
 
     def skip(self, seconds: float) -> None:
-        """Let time pass that nobody waits through."""
+        """Advance `now()`, without waiting."""
         self._ahead += seconds
 
     async def sleep(self, seconds: float) -> None:

@@ -1,4 +1,4 @@
-"""A web application of a test's own, over TLS on loopback."""
+"""A web application over TLS on loopback."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["serve_app"]
 
 @asynccontextmanager
 async def serve_app(app: web.Application, tls: ssl.SSLContext) -> AsyncIterator[int]:
-    """Serve while the block lasts; the block is told the port."""
+    """Serve within the block; yields the port."""
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
     await runner.setup()
     assert runner.server is not None

@@ -26,7 +26,7 @@ class Kubectl:
 
     def __init__(self, program: str, kubeconfig: Path, namespace: str, cache: Path) -> None:
         self._command = [program, f"--namespace={namespace}", f"--cache-dir={cache}"]
-        # Nothing of whoever runs the tests: no settings, no plugins, no proxy.
+        # Without the settings, plugins and proxies of the user.
         self._environment = {
             "KUBECONFIG": str(kubeconfig),
             "HOME": str(kubeconfig.parent),
@@ -37,7 +37,7 @@ class Kubectl:
     def run(
         self, *arguments: str, stdin: str = "", editor: str = ""
     ) -> subprocess.CompletedProcess[str]:
-        """What it answers, good or bad."""
+        """Run kubectl, with any exit code."""
         return subprocess.run(
             [*self._command, *arguments],
             input=stdin,
@@ -48,13 +48,13 @@ class Kubectl:
         )
 
     def __call__(self, *arguments: str, stdin: str = "", editor: str = "") -> str:
-        """What it prints; it must succeed."""
+        """The output; kubectl must succeed."""
         ended = self.run(*arguments, stdin=stdin, editor=editor)
         assert ended.returncode == 0, f"kubectl {' '.join(arguments)}: {ended.stderr}"
         return ended.stdout.strip()
 
     def refused(self, *arguments: str, stdin: str = "") -> str:
-        """What it complains about; it must fail."""
+        """The error output; kubectl must fail."""
         ended = self.run(*arguments, stdin=stdin)
         assert ended.returncode != 0, f"kubectl {' '.join(arguments)}: {ended.stdout}"
         return ended.stderr.strip()
@@ -76,7 +76,7 @@ class Kubectl:
 
 @pytest.fixture(scope="session")
 def kubectl_program() -> str:
-    """The newest kubectl at hand: of the assets, or in PATH."""
+    """The newest kubectl of the assets and in PATH."""
     folders = [os.environ.get("KUBEBUILDER_ASSETS"), cached_assets(), None]
     found = [shutil.which("kubectl", path=folder and str(folder)) for folder in folders]
     programs = {program: version for program in found if program and (version := _version(program))}
@@ -84,7 +84,7 @@ def kubectl_program() -> str:
         pytest.skip("no kubectl in PATH, in KUBEBUILDER_ASSETS or from `make assets`")
     newest = max(programs, key=lambda program: programs[program])
     if programs[newest] < OLDEST:
-        pytest.skip(f"{newest} is too old: {programs[newest]} (`make assets` brings a new one)")
+        pytest.skip(f"{newest} is too old: {programs[newest]} (`make assets` installs a new one)")
     return newest
 
 
@@ -93,8 +93,8 @@ def _version(program: str) -> tuple[int, ...]:
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     if ended.returncode:
         return ()
-    said = json.loads(ended.stdout)["clientVersion"]
-    return int(said["major"]), int(said["minor"].rstrip("+"))
+    version = json.loads(ended.stdout)["clientVersion"]
+    return int(version["major"]), int(version["minor"].rstrip("+"))
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""Broken variants of good documents: one or more places hold something else."""
+"""Invalid variants of valid documents, in which one or more values are replaced."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ODD_TEXT = [
     *("\n", "\x00", "\x1b[2J", "\u202e", "\u2028", "é", "日本", "\U0001f600", "{.a}", "$(x)", "=", ","),
     *("2026-13-01T00:00:00Z", "1Gi", "v1", "Namespaced", "http://[", "https://\x00", "9" * 400),
 ]  # fmt: skip
-# JSON cannot carry half a surrogate pair, so no document does.
+# JSON cannot contain half a surrogate pair.
 TEXT = st.sampled_from(_ODD_TEXT) | st.text(max_size=12)
 _NUMBERS = st.sampled_from([0, -1, 5, 2**31, 2**63, 10**25, 0.5, -0.0, 1e300])
 JSON: st.SearchStrategy[Any] = st.recursive(
@@ -25,38 +25,38 @@ JSON: st.SearchStrategy[Any] = st.recursive(
 )
 
 
-def _places(tree: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+def _paths(tree: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     yield path
     inner: Any = ()
     if isinstance(tree, dict | list):
         inner = tree.items() if isinstance(tree, dict) else enumerate(tree)
     for step, value in inner:
-        yield from _places(value, (*path, step))
+        yield from _paths(value, (*path, step))
 
 
 @st.composite
 def mutated(draw: st.DrawFn, document: Any, changes: int = 2) -> Any:
-    """`document` with up to so many places replaced, removed or given another key."""
+    """`document` with up to `changes` values replaced, removed, wrapped or renamed."""
     tree = copy.deepcopy(document)
     for _ in range(draw(st.integers(1, changes))):
-        path = draw(st.sampled_from(list(_places(tree))))
+        path = draw(st.sampled_from(list(_paths(tree))))
         if not path:
             if draw(st.integers(0, 9)) == 0:
                 tree = draw(JSON)
             continue
         *above, last = path
-        holder = tree
+        parent = tree
         for step in above:
-            holder = holder[step]
+            parent = parent[step]
         match draw(st.sampled_from(["replace", "replace", "remove", "wrap", "rename"])):
             case "replace":
-                holder[last] = draw(JSON)
+                parent[last] = draw(JSON)
             case "remove":
-                del holder[last]
+                del parent[last]
             case "wrap":
-                holder[last] = draw(st.sampled_from([[holder[last]], {"a": holder[last]}]))
-            case "rename" if isinstance(holder, dict):
-                holder[draw(TEXT)] = holder.pop(last)
+                parent[last] = draw(st.sampled_from([[parent[last]], {"a": parent[last]}]))
+            case "rename" if isinstance(parent, dict):
+                parent[draw(TEXT)] = parent.pop(last)
     return tree
 
 

@@ -1,8 +1,8 @@
-"""Connections that a test leaves open are its own fault, and it is told so.
+"""A pytest plugin: a test that leaves a connection open fails.
 
-A socket that nobody closed is otherwise noticed whenever the collector finds it, and blamed on
-the test that runs then. With `--deaf` no TLS connection hears its peer's farewell, so that
-whatever waits for one is still open at the end, every time and not once in a hundred runs.
+Otherwise the garbage collector finds the socket later, and another test fails. With
+`--no-close-notify` no TLS connection sees the close_notify of its peer, so that code that waits
+for one always leaves its connection open, instead of once in a hundred runs.
 """
 
 from __future__ import annotations
@@ -15,24 +15,26 @@ import pytest
 
 __all__ = ["pytest_addoption", "pytest_configure", "pytest_runtest_teardown"]
 
-_made: Final[list[tuple[Any, AbstractEventLoop, str]]] = []  # transports, and who made them
+_created: Final[list[tuple[Any, AbstractEventLoop, str]]] = []  # transports, and their tests
 _current: Final = [""]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--deaf", action="store_true", help="let no TLS farewell be heard")
+    parser.addoption(
+        "--no-close-notify", action="store_true", help="ignore the close_notify of TLS peers"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     transport: Any = selector_events._SelectorTransport  # type: ignore[attr-defined]
-    make = transport.__init__
+    original = transport.__init__
 
-    def remembered(self: Any, loop: AbstractEventLoop, *args: Any, **options: Any) -> None:
-        make(self, loop, *args, **options)
-        _made.append((self, loop, _current[0]))
+    def record(self: Any, loop: AbstractEventLoop, *args: Any, **options: Any) -> None:
+        original(self, loop, *args, **options)
+        _created.append((self, loop, _current[0]))
 
-    transport.__init__ = remembered
-    if config.getoption("--deaf"):
+    transport.__init__ = record
+    if config.getoption("--no-close-notify"):
         sslproto.SSLProtocol._do_flush = lambda self: None  # type: ignore[attr-defined]
 
 
@@ -45,12 +47,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object]:
     result = yield
     left = []
-    for transport, loop, maker in _made:
+    for transport, loop, test in _created:
         if transport._sock is not None and loop.is_closed():
-            left.append(f"{transport._sock!r} of {maker}")
+            left.append(f"{transport._sock!r} of {test}")
             transport._sock.close()
-            transport._sock = None  # said once
-    _made[:] = [each for each in _made if each[0]._sock is not None]
+            transport._sock = None  # reported once
+    _created[:] = [each for each in _created if each[0]._sock is not None]
     if left:
-        pytest.fail("connections were left open:\n" + "\n".join(left), pytrace=False)
+        pytest.fail("open connections:\n" + "\n".join(left), pytrace=False)
     return result

@@ -1,15 +1,14 @@
-"""Reads the pages, and follows one as a reader does: files, terminals, commands, output.
+"""Runs the code of a page as a reader does: files, terminals, commands, output.
 
-A block with a title that is no console is a file of that name; blocks with the same title are
-parts of one file. A console's title is the terminal it stands for. In it, `$ ` begins a command
-and `> ` continues it, `^C` is Ctrl-C, and the rest is what is seen; `…` stands for whatever may
-differ. Python without a title is a program if it calls `run(...)` at its end, tests if it defines
-some, and else lines for `python -m asyncio`. `docs/how-to/shop.md` tells readers the same.
-Promises: every command runs in a real process, with the environment of this one and no
-`KUBECONFIG` but one of a server that a page has told to start; of the optional packages only
-those can be imported that a page has told to install; what it shows is waited for, never slept
-for; nothing is left running.
-Elsewhere: which pages are followed (`test_tutorial`, `test_pages`).
+A block with a title that is not a console is a file of that name; blocks with the same title are
+parts of one file. The title of a console is the name of its terminal. In a console, `$ ` starts a
+command and `> ` continues it, `^C` is Ctrl-C, and the rest is output; `…` stands for any text.
+Python without a title is a program if it calls `run(...)` at its end, tests if it defines some,
+and otherwise input for `python -m asyncio`. `docs/shop.md` explains this to readers.
+Guarantees: every command runs in a real process, without the `KUBECONFIG` of the user; only those
+optional packages can be imported that the page says to install; output is waited for, without
+sleeps; no process is left running.
+See also: `test_tutorial`, `test_pages` (which pages run).
 """
 
 from __future__ import annotations
@@ -38,10 +37,10 @@ __all__ = [
 
 ROOT = Path(__file__).parent.parent.parent
 SHOP = "docs/how-to/shop.md"
-SERVER = "the server"  # the terminal in which the shop is served
-WITHIN = 60.0  # seconds that a line may be waited for, on a machine that is busy
+SERVER = "the server"  # the title of the terminal that runs the server
+TIMEOUT = 60.0  # seconds to wait for a line; long, for busy machines
 
-# What a page has to name in a `pip install`, and what can be imported then.
+# The packages that a page can name in `pip install`, and the modules that they provide.
 OPTIONAL = {
     "cli": ("click", "rich", "cryptography"),
     "compression": ("zstandard",),
@@ -51,8 +50,8 @@ OPTIONAL = {
     "pytest": ("pytest",),
     "pytest-asyncio": ("pytest_asyncio",),
 }
-# What an interpreter says of lines that it cannot run, or that go wrong.
-_COMPLAINT = re.compile(r"^(Traceback \(most|\w*(Error|Exception)\b)|never awaited", re.MULTILINE)
+# Errors in the output of an interpreter.
+_ERROR = re.compile(r"^(Traceback \(most|\w*(Error|Exception)\b)|never awaited", re.MULTILINE)
 _BLOCK = re.compile(
     r'^```(?P<language>\w+)(?: title="(?P<title>[^"]*)")?\n(?P<text>.*?)^```$',
     re.DOTALL | re.MULTILINE,
@@ -60,7 +59,7 @@ _BLOCK = re.compile(
 
 
 class Block(NamedTuple):
-    """A block of code on a page; `line` is that of its first line, less one."""
+    """A block of code on a page; `line` is the zero-based number of its first line."""
 
     language: str
     title: str
@@ -69,7 +68,7 @@ class Block(NamedTuple):
 
 
 def blocks_of(page: str, *languages: str) -> list[Block]:
-    """The blocks of a page, of these languages or of all, in their order."""
+    """The blocks of a page in order, of these languages or of all."""
     text = (ROOT / page).read_text(encoding="utf-8")
     found = [
         Block(each["language"], each["title"] or "", each["text"], _line(text, each.start("text")))
@@ -89,32 +88,32 @@ def links_to_the_shop(page: str) -> bool:
 
 
 def installed_by(*pages: str) -> frozenset[str]:
-    """Which of the optional packages these pages, and the shop if they need it, tell to install."""
-    read = [*pages, SHOP] if any(map(links_to_the_shop, pages)) else pages
+    """The optional packages that these pages, and the shop if they link to it, say to install."""
+    all_pages = [*pages, SHOP] if any(map(links_to_the_shop, pages)) else pages
     lines = [
         line
-        for page in read
+        for page in all_pages
         for line in re.findall(r"pip install ([^\n#`]*)", (ROOT / page).read_text(encoding="utf-8"))
     ]
     return frozenset(name for name in re.findall(r"[\w-]+", " ".join(lines)) if name in OPTIONAL)
 
 
 class Reader:
-    """Somebody with a folder and terminals, for one `with` block.
+    """A directory and terminals, for one `with` block.
 
-    `instead` is what is read in place of something else: a port that is free here. `installed`
-    are the optional packages that the reader has; all, unless they are given.
+    `replacements` are applied to the text of pages, such as a free port. `installed` are the
+    optional packages that can be imported; all by default.
     """
 
     def __init__(
         self,
         folder: Path,
         *,
-        instead: Mapping[str, str] | None = None,
+        replacements: Mapping[str, str] | None = None,
         installed: Collection[str] = frozenset(OPTIONAL),
     ) -> None:
         self._folder = folder
-        self._instead = dict(instead or {})
+        self._replacements = dict(replacements or {})
         self._terminals: dict[str, Terminal] = {}
         self._written: set[tuple[str, str]] = set()
         self._env = _environment(folder)
@@ -124,7 +123,7 @@ class Reader:
         )
 
     def _hide(self, modules: Collection[str]) -> None:
-        """Have the interpreters of this reader not find these modules."""
+        """Make the import of these modules fail in the interpreters of this reader."""
         site = self._folder / ".site"
         site.mkdir()
         lines = ["import sys", *(f"sys.modules[{name!r}] = None" for name in sorted(modules))]
@@ -132,13 +131,13 @@ class Reader:
         self._env["PYTHONPATH"] = str(site)
 
     def write_files(self, page: str) -> None:
-        """Write what the page has as files, and run nothing."""
+        """Write the files of the page, and run nothing."""
         for block in blocks_of(page):
             if block.title and block.language != "console":
                 self._write(page, block)
 
     def output_of(self, command: str) -> str:
-        """All that a command prints, whatever its exit code."""
+        """The output of a command, with any exit code."""
         done = subprocess.run(
             ["/bin/sh", "-c", f"exec {command}"],
             cwd=self._folder,
@@ -146,7 +145,7 @@ class Reader:
             text=True,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            timeout=WITHIN,
+            timeout=TIMEOUT,
             check=False,
         )
         return done.stdout
@@ -164,15 +163,15 @@ class Reader:
                 self._write(SHOP, block)
 
     def follow(self, page: str) -> None:
-        """Do what the page says, from top to bottom.
+        """Run the code of the page from top to bottom.
 
-        Raises: AssertionError when something else is seen than the page shows.
+        Raises: AssertionError if the output differs from the page.
         """
-        lines: list[Block] = []
+        statements: list[Block] = []
         tests: list[str] = []
         for block in blocks_of(page):
             if block.language == "console":
-                self._terminal(block.title).play(self._as_here(block.text))
+                self._terminal(block.title).play(self._replace(block.text))
             elif block.title:
                 self._write(page, block)
             elif block.language == "python":
@@ -182,11 +181,11 @@ class Reader:
                     case "tests":
                         tests.append(self._save(block, "test"))
                     case _:
-                        lines.append(block)
+                        statements.append(block)
         if tests:
             self._run("-m", "pytest", *tests)
-        if lines:
-            self._type(lines)
+        if statements:
+            self._run_interactively(statements)
         for name, terminal in self._terminals.items():
             if name != SERVER:
                 terminal.finish()
@@ -196,11 +195,11 @@ class Reader:
         is_part = (page, block.title) in self._written
         self._written.add((page, block.title))
         with path.open("a" if is_part else "w", encoding="utf-8") as file:
-            file.write(("\n\n" if is_part else "") + self._as_here(block.text))
+            file.write(("\n\n" if is_part else "") + self._replace(block.text))
 
-    def _save(self, block: Block, what: str) -> str:
-        name = f"{what}_at_line_{block.line}.py"
-        (self._folder / name).write_text(self._as_here(block.text), encoding="utf-8")
+    def _save(self, block: Block, prefix: str) -> str:
+        name = f"{prefix}_at_line_{block.line}.py"
+        (self._folder / name).write_text(self._replace(block.text), encoding="utf-8")
         return name
 
     def _run(self, *arguments: str) -> None:
@@ -210,40 +209,40 @@ class Reader:
             env=self._env,
             text=True,
             capture_output=True,
-            timeout=WITHIN,
+            timeout=TIMEOUT,
             check=False,
         )
-        told = f"{arguments}: ended with {done.returncode}\n{done.stdout}{done.stderr}"
-        assert done.returncode == 0, told
+        message = f"{arguments}: exit code {done.returncode}\n{done.stdout}{done.stderr}"
+        assert done.returncode == 0, message
 
-    def _type(self, blocks: list[Block]) -> None:
-        """Paste all lines into one interpreter, as they are: it must complain of none."""
-        typed = "\n\n".join(self._as_here(block.text) for block in blocks)
+    def _run_interactively(self, blocks: list[Block]) -> None:
+        """Paste all blocks into one interpreter; it must report no error."""
+        typed = "\n\n".join(self._replace(block.text) for block in blocks)
         done = subprocess.run(
             [sys.executable, "-m", "asyncio"],
             cwd=self._folder,
             env=self._env,
-            # A value, so that the interpreter lets go of the last one that it showed.
+            # A last value, so that the interpreter drops its reference to the previous one.
             input=f'{typed}\n\n"the end of the page"\n',
             text=True,
             capture_output=True,
-            timeout=WITHIN,
+            timeout=TIMEOUT,
             check=False,
         )
         assert done.returncode == 0, done.stderr
         assert "the end of the page" in done.stdout, done.stdout + done.stderr
-        assert not _COMPLAINT.search(done.stderr), done.stderr
+        assert not _ERROR.search(done.stderr), done.stderr
 
-    def _as_here(self, text: str) -> str:
-        for there, here in self._instead.items():
-            text = text.replace(there, here)
+    def _replace(self, text: str) -> str:
+        for old, new in self._replacements.items():
+            text = text.replace(old, new)
         return text
 
     def _terminal(self, title: str) -> Terminal:
         return self._terminals.setdefault(title, Terminal(self._folder, self._env))
 
     def __enter__(self) -> Self:
-        # Whoever started the tests may have Ctrl-C ignored, which children would inherit.
+        # The process that runs the tests may ignore Ctrl-C, which children would inherit.
         self._on_ctrl_c = signal.signal(signal.SIGINT, signal.default_int_handler)
         return self
 
@@ -259,7 +258,7 @@ class Reader:
 
 
 class Terminal:
-    """Runs one command at a time, in an environment that `export` changes."""
+    """Runs one command at a time; `export` changes its environment."""
 
     def __init__(self, folder: Path, env: Mapping[str, str]) -> None:
         self._folder = folder
@@ -267,8 +266,8 @@ class Terminal:
         self._command: Command | None = None
 
     def play(self, text: str) -> None:
-        """Type what a block has typed, and see what it shows."""
-        for line in _joined(text):
+        """Run the commands of a block, and compare their output."""
+        for line in _join_commands(text):
             if line.startswith("$ "):
                 self._type(line[2:])
             elif line == "^C":
@@ -278,11 +277,11 @@ class Terminal:
                 self._running().expect(line)
 
     def exported(self, name: str) -> str:
-        """The value in a line `export NAME=VALUE` that the running command has shown."""
+        """The value in a line `export NAME=VALUE` in the output of the running command."""
         return self._running().exported(name)
 
     def finish(self) -> None:
-        """See the last command's end."""
+        """Wait for the end of the last command."""
         if self._command is not None:
             self._command.finish()
             self._command = None
@@ -300,12 +299,12 @@ class Terminal:
             self._command = Command(line, folder=self._folder, env=self._env)
 
     def _running(self) -> Command:
-        assert self._command is not None, "the page shows output, and no command"
+        assert self._command is not None, "the page shows output without a command"
         return self._command
 
 
 class Command:
-    """A process, and what it has shown so far."""
+    """A process, and its output so far."""
 
     def __init__(self, line: str, *, folder: Path, env: Mapping[str, str]) -> None:
         self._line = line
@@ -318,48 +317,50 @@ class Command:
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-        self._seen: list[str] = []
+        self._output: list[str] = []
         self._expected: list[str] = []
-        self._at = 0  # lines up to here have been expected
-        self._is_over = False
-        self._news = threading.Condition()
-        self._reads = threading.Thread(target=self._read, daemon=True)
-        self._reads.start()
+        self._position = 0  # the lines before were expected
+        self._has_ended = False
+        self._changed = threading.Condition()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
 
     def expect(self, line: str) -> None:
-        """Wait until this line is seen, after what was expected before."""
+        """Wait for this line, after the lines expected before."""
         self._expected.append(line)
         if line == "…":
             return
-        with self._news:
-            self._news.wait_for(lambda: self._is_over or self._find(line), WITHIN)
+        with self._changed:
+            self._changed.wait_for(lambda: self._has_ended or self._find(line), TIMEOUT)
             found = self._find(line)
-        assert found, self._told(f"did not show: {line}")
-        self._at = found
+        assert found, self._report(f"no such line: {line}")
+        self._position = found
 
     def finish(self) -> None:
-        """Wait for the end: it went well, and showed what the page shows and nothing else."""
-        code = self._process.wait(WITHIN)
-        self._reads.join(WITHIN)
-        assert code == 0, self._told(f"ended with {code}")
+        """Wait for the end; the exit code is 0 and the output that of the page."""
+        code = self._process.wait(TIMEOUT)
+        self._reader.join(TIMEOUT)
+        assert code == 0, self._report(f"exit code {code}")
         pattern = "".join(map(_pattern, self._expected))
-        assert re.fullmatch(pattern, "".join(f"{line}\n" for line in self._seen)), self._told(
-            f"showed something else than: {self._expected}"
+        assert re.fullmatch(pattern, "".join(f"{line}\n" for line in self._output)), self._report(
+            f"expected: {self._expected}"
         )
 
     def exported(self, name: str) -> str:
-        before = f"export {name}="
-        (line,) = [each for each in self._seen if each.startswith(before)]
-        (value,) = shlex.split(line.removeprefix(before))
+        prefix = f"export {name}="
+        (line,) = [each for each in self._output if each.startswith(prefix)]
+        (value,) = shlex.split(line.removeprefix(prefix))
         return value
 
     def interrupt(self) -> None:
-        """Ctrl-C: it ends, and without a traceback."""
+        """Send Ctrl-C; the command ends without a traceback."""
         os.killpg(self._process.pid, signal.SIGINT)
-        code = self._process.wait(WITHIN)
-        self._reads.join(WITHIN)
-        assert code in (0, 130), self._told(f"ended with {code} after Ctrl-C")
-        assert not any("Traceback" in line for line in self._seen), self._told("ended badly")
+        code = self._process.wait(TIMEOUT)
+        self._reader.join(TIMEOUT)
+        assert code in (0, 130), self._report(f"exit code {code} after Ctrl-C")
+        assert not any("Traceback" in line for line in self._output), self._report(
+            "traceback after Ctrl-C"
+        )
 
     def kill(self) -> None:
         if self._process.poll() is None:
@@ -370,26 +371,26 @@ class Command:
         assert self._process.stdout is not None
         with self._process.stdout as lines:
             for line in lines:
-                with self._news:
-                    self._seen.append(line.rstrip())
-                    self._news.notify_all()
-        with self._news:
-            self._is_over = True
-            self._news.notify_all()
+                with self._changed:
+                    self._output.append(line.rstrip())
+                    self._changed.notify_all()
+        with self._changed:
+            self._has_ended = True
+            self._changed.notify_all()
 
     def _find(self, line: str) -> int:
-        """Where the line ends, counted from one; zero when it is not there yet."""
-        for number, seen in enumerate(self._seen[self._at :], start=self._at + 1):
+        """The number of the line, counted from one; zero if it is missing."""
+        for number, seen in enumerate(self._output[self._position :], start=self._position + 1):
             if re.fullmatch(_pattern(line), f"{seen}\n"):
                 return number
         return 0
 
-    def _told(self, what: str) -> str:
-        return "\n".join([f"$ {self._line}", f"… {what}", *self._seen])
+    def _report(self, problem: str) -> str:
+        return "\n".join([f"$ {self._line}", f"… {problem}", *self._output])
 
 
 def kind_of(block: Block) -> Literal["program", "tests", "lines"]:
-    """What a reader takes Python without a file name for."""
+    """How a reader runs Python without a file name."""
     if re.search(r"^(?:async )?def test_", block.text, re.MULTILINE):
         return "tests"
     return "program" if re.search(r"^ *run\(", block.text, re.MULTILINE) else "lines"
@@ -400,12 +401,12 @@ def _environment(folder: Path) -> dict[str, str]:
     env = {**os.environ, "PATH": here, "PYTHONUNBUFFERED": "1", "PWD": str(folder), "COLUMNS": "80"}
     for name in ("KUBECONFIG", "PYTEST_ADDOPTS"):
         env.pop(name, None)
-    # No cluster of this machine's owner is found by a page that forgets to start a server.
+    # So that a page that starts no server finds no cluster of the user.
     return {**env, "HOME": str(folder)}
 
 
-def _joined(text: str) -> Iterator[str]:
-    """The lines of a console, commands of several lines as one."""
+def _join_commands(text: str) -> Iterator[str]:
+    """The lines of a console, with multi-line commands joined."""
     command = ""
     for line in text.splitlines():
         if line.startswith("> ") or line == ">":

@@ -1,4 +1,4 @@
-"""A TCP proxy in a process of its own, which a test can stop with a signal."""
+"""A TCP proxy in a separate process, which a test can stop with a signal."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ with socket.create_server(("127.0.0.1", 0)) as listener:
 
 @contextmanager
 def relay_process(port: int) -> Iterator[tuple[str, int]]:
-    """A proxy in a process of its own, that can be stopped: its URL and its process id."""
+    """Run the proxy for a port; yields its URL and its process id."""
     process = subprocess.Popen(
         [sys.executable, "-I", "-c", _RELAY, str(port)],
         stdout=subprocess.PIPE,

@@ -1,9 +1,9 @@
-"""`--sluggish SEED`: the tests' own process as it may be on a busy machine.
+"""A pytest plugin: `--slow SEED` slows the test process down, as on a busy machine.
 
-The loop rests between any two of its steps, sees what its sockets have later, and threads take
-turns all the time and begin late. What fails only so waits for the wrong sign. Each test is
-given the same rests for the same seed, and so much of them that it keeps its limit.
-Elsewhere: whole processes that are stopped (`tools/stutter.py`). uvloop is not touched.
+The event loop sleeps between callbacks and sees ready sockets late; threads start late and switch
+often. A test that fails only with this option depends on timing. The same seed gives each test
+the same delays, within its time limit. uvloop is not affected.
+See also: `tools/stutter.py` (stops whole processes).
 """
 
 from __future__ import annotations
@@ -18,80 +18,82 @@ from typing import Any, Final, final
 
 import pytest
 
-__all__ = ["Rests", "pytest_addoption", "pytest_configure", "pytest_runtest_setup"]
+__all__ = ["Delays", "pytest_addoption", "pytest_configure", "pytest_runtest_setup"]
 
-_BEFORE_A_STEP, _IN_A_THREAD = 0.02, 0.5  # how likely a rest is
-_LATE = 0.3  # how likely it is that what a socket has is seen one turn later
-_USUAL, _LONGEST, _IN_ALL = 0.0125, 0.05, 1.2  # seconds: of a rest, and of those of a test
-_TURN = 1e-5  # seconds that a thread has before the next one may go on
+_BEFORE_CALLBACK, _BEFORE_THREAD = 0.02, 0.5  # probability of a delay
+_LATE_SOCKET = 0.3  # probability that a ready socket is seen one iteration later
+_MEAN, _MAXIMUM, _TOTAL = 0.0125, 0.05, 1.2  # seconds of one delay, and of all in a test
+_SWITCH_INTERVAL = 1e-5  # seconds between thread switches
 
 
 @final
-class Rests:
-    """Rests by chance, and no more than a test can bear."""
+class Delays:
+    """Random delays with a limit for each test."""
 
     def __init__(self, seed: str) -> None:
-        self._chance = random.Random(seed)
-        self._left = _IN_ALL
+        self._random = random.Random(seed)
+        self._left = _TOTAL
 
-    def next(self, likely: float) -> float:
-        """Seconds of the next rest; 0 for none."""
-        if self._left <= 0 or not self.comes(likely):
+    def next(self, probability: float) -> float:
+        """Seconds of the next delay; 0 for none."""
+        if self._left <= 0 or not self.occurs(probability):
             return 0
-        seconds = min(_LONGEST, self._left, self._chance.expovariate(1 / _USUAL))
+        seconds = min(_MAXIMUM, self._left, self._random.expovariate(1 / _MEAN))
         self._left -= seconds
         return seconds
 
-    def comes(self, likely: float) -> bool:
-        return self._chance.random() < likely
+    def occurs(self, probability: float) -> bool:
+        return self._random.random() < probability
 
 
-_rests: Final = [Rests("")]  # of the current test
+_delays: Final = [Delays("")]  # of the current test
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--sluggish", metavar="SEED", help="as on a busy machine")
+    parser.addoption("--slow", metavar="SEED", help="slow down as on a busy machine")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if config.getoption("--sluggish") is not None:
-        _rest_before(asyncio.Handle, "_run", _BEFORE_A_STEP)
-        _rest_before(threading.Thread, "run", _IN_A_THREAD)
+    if config.getoption("--slow") is not None:
+        _delay(asyncio.Handle, "_run", _BEFORE_CALLBACK)
+        _delay(threading.Thread, "run", _BEFORE_THREAD)
         _slow_down_sockets()
-        sys.setswitchinterval(_TURN)
+        sys.setswitchinterval(_SWITCH_INTERVAL)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    _rests[0] = Rests(f"{item.config.getoption('--sluggish')} {item.nodeid}")
+    _delays[0] = Delays(f"{item.config.getoption('--slow')} {item.nodeid}")
 
 
-def _rest_before(owner: Any, method: str, likely: float) -> None:
-    work = getattr(owner, method)
+def _delay(owner: Any, method: str, probability: float) -> None:
+    original = getattr(owner, method)
 
-    def rested(self: Any) -> None:
-        if seconds := _rests[0].next(likely):
+    def delayed(self: Any) -> None:
+        if seconds := _delays[0].next(probability):
             time.sleep(seconds)
-        work(self)
+        original(self)
 
-    setattr(owner, method, rested)
+    setattr(owner, method, delayed)
 
 
 def _slow_down_sockets() -> None:
     selector: Any = selectors.DefaultSelector
     select = selector.select
 
-    def seen(self: Any, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+    def select_late(
+        self: Any, timeout: float | None = None
+    ) -> list[tuple[selectors.SelectorKey, int]]:
         return [
             (key, ready)
             for key, ready in select(self, timeout)
-            if _wakes_the_loop(key) or not _rests[0].comes(_LATE)
+            if _wakes_the_loop(key) or not _delays[0].occurs(_LATE_SOCKET)
         ]
 
-    selector.select = seen
+    selector.select = select_late
 
 
 def _wakes_the_loop(key: selectors.SelectorKey) -> bool:
-    """A loop's word to itself is there at once."""
+    """The self-pipe of a loop is never late."""
     reader = key.data[0] if isinstance(key.data, tuple) else None
     return getattr(getattr(reader, "_callback", None), "__name__", "") == "_read_from_self"

@@ -1,4 +1,4 @@
-"""`make assets`: that it goes on where it was, and that nothing runs on when it is interrupted."""
+"""`make assets` continues after a failure, and leaves no process after an interruption."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ NAMES = ["etcd", "kubectl", "kube-apiserver", "kube-controller-manager", "stand-
 
 pytestmark = [
     pytest.mark.timeout(60),  # each starts an interpreter
-    pytest.mark.skipif(sys.platform == "win32", reason="the stand-in for Go is a shell script"),
+    pytest.mark.skipif(sys.platform == "win32", reason="the fake Go is a shell script"),
 ]
 
 
 class Assets:
-    """The tool with a cache of its own, and a script for Go."""
+    """The tool with a separate cache, and a script as Go."""
 
     def __init__(self, folder: Path) -> None:
         self.programs = folder / "cache" / "kubeloop" / "assets"
@@ -40,16 +40,16 @@ class Assets:
         (self._bin / "go").write_text(f"#!/bin/sh\n{script}\n")
         (self._bin / "go").chmod(0o755)
 
-    def start(self, *how: str) -> subprocess.Popen[str]:
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
         process = subprocess.Popen(
-            [sys.executable, *(how or ["tools/assets.py"])],
+            [sys.executable, *(arguments or ["tools/assets.py"])],
             cwd=ROOT,
             env=self._env,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            # Whoever started the tests may have Ctrl-C ignored, which children inherit.
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - no thread runs
+            # The process that runs the tests may ignore Ctrl-C, which children inherit.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509 - no threads
         )
         self._started.append(process)
         return process
@@ -58,10 +58,10 @@ class Assets:
         return sorted(path.name for path in self.programs.iterdir() if os.access(path, os.X_OK))
 
     def close(self) -> None:
-        """End what a failed test has left: later tests would be blamed for its open pipes."""
+        """Kill what a failed test has left, so that later tests do not fail because of open pipes."""
         for process in self._started:
             process.kill()
-            with process:  # closes the pipes, also those that nobody has read to the end
+            with process:  # closes the pipes
                 pass
 
 
@@ -71,11 +71,11 @@ def assets(tmp_path: Path) -> Iterator[Assets]:
         yield assets
 
 
-# `go build ... -o TARGET PACKAGE`: the last argument but one is where it goes.
+# `go build ... -o TARGET PACKAGE`: the target is the last argument but one.
 BUILD = 'while [ "$#" -gt 2 ]; do shift; done; touch "$1"; chmod 755 "$1"'
 
 
-def test_everything_is_built_once(assets: Assets) -> None:
+def test_every_program_is_built_once(assets: Assets) -> None:
     assets.go(BUILD)
     out, _ = assets.start().communicate()
     assets.go("exit 9")
@@ -88,78 +88,80 @@ def test_everything_is_built_once(assets: Assets) -> None:
     assert again.returncode == 0
 
 
-def test_after_a_failure_it_goes_on_where_it_was(assets: Assets) -> None:
+def test_after_a_failure_it_continues(assets: Assets) -> None:
     assets.go(f'case "$*" in *cmd/kube-apiserver) exit 9;; esac; {BUILD}')
     failed = assets.start()
-    _, said = failed.communicate()
+    _, errors = failed.communicate()
     assets.go(BUILD)
 
-    _, then_said = assets.start().communicate()
+    _, progress = assets.start().communicate()
 
-    assert (failed.returncode, "building kube-apiserver ended with 9" in said) == (9, True)
-    assert then_said.splitlines()[0] == "[1/2] building kube-apiserver"
+    assert (failed.returncode, "building kube-apiserver ended with 9" in errors) == (9, True)
+    assert progress.splitlines()[0] == "[1/2] building kube-apiserver"
     assert assets.built() == sorted(NAMES)
 
 
-def test_without_go_it_says_what_to_do(assets: Assets, tmp_path: Path) -> None:
+def test_without_go_the_error_shows_what_to_do(assets: Assets, tmp_path: Path) -> None:
     if Path("/usr/bin/go").exists():
-        pytest.skip("Go is where every program is")
+        pytest.skip("Go is installed in /usr/bin")
 
     process = assets.start()
 
-    _, said = process.communicate()
+    _, errors = process.communicate()
     assert process.returncode == 1
-    assert "Install Go" in said
+    assert "Install Go" in errors
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="processes are waited for by pidfd")
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_interrupted_it_leaves_no_process_and_nothing_half_done(
-    assets: Assets, tmp_path: Path, how: signal.Signals
+@pytest.mark.skipif(sys.platform != "linux", reason="needs pidfd")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_leaves_no_process_and_no_incomplete_file(
+    assets: Assets, tmp_path: Path, number: signal.Signals
 ) -> None:
     pipe = tmp_path / "pids"
     os.mkfifo(pipe)
     assets.go(f'sleep 600 >/dev/null 2>&1 & echo "$$ $!" > "{pipe}"; wait')
     process = assets.start()
-    ends = [os.pidfd_open(int(pid)) for pid in pipe.read_text().split()]
+    descriptors = [os.pidfd_open(int(pid)) for pid in pipe.read_text().split()]
 
-    process.send_signal(how)
+    process.send_signal(number)
 
     process.communicate()
     try:
-        assert len(ends) == 2
-        for end in ends:
-            assert select.select([end], [], [], 20)[0], "a process is still there"
+        assert len(descriptors) == 2
+        for descriptor in descriptors:
+            assert select.select([descriptor], [], [], 20)[0], "a process is still running"
     finally:
-        for end in ends:
-            os.close(end)
-    assert process.returncode == 128 + how
+        for descriptor in descriptors:
+            os.close(descriptor)
+    assert process.returncode == 128 + number
     assert [path.name for path in assets.programs.iterdir()] == ["versions"]
 
 
-# Runs the tool, and sends it the signal of its argument while it starts Go.
-STRUCK_EARLY = """
+# Runs the tool, and raises the signal of its argument while it starts Go.
+SIGNAL_AT_START = """
 import runpy, signal, subprocess, sys
 
-class Struck(subprocess.Popen):
+class Interrupted(subprocess.Popen):
     def __init__(self, *args, **options):
         super().__init__(*args, **options)
         signal.raise_signal(NUMBER)
 
 NUMBER = int(sys.argv.pop())
-subprocess.Popen = Struck
+subprocess.Popen = Interrupted
 runpy.run_path("tools/assets.py", run_name="__main__")
 """
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_interrupted_while_it_starts_a_program_it_leaves_none_either(
-    assets: Assets, how: signal.Signals
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_while_a_program_is_started_leaves_no_process(
+    assets: Assets, number: signal.Signals
 ) -> None:
-    assets.go("sleep 600")  # whoever lives on has our pipes, so that reading them would not end
+    assets.go(
+        "sleep 600"
+    )  # a process that survives keeps the pipes open, and reading them would not end
 
-    process = assets.start("-c", STRUCK_EARLY, str(int(how)))
+    process = assets.start("-c", SIGNAL_AT_START, str(int(number)))
 
     process.communicate(timeout=20)
-    assert process.returncode == 128 + how
+    assert process.returncode == 128 + number
     assert [path.name for path in assets.programs.iterdir()] == ["versions"]

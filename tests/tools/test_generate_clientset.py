@@ -37,7 +37,7 @@ def test_what_is_no_name_is_never_written(kind: str, plural: str) -> None:
         render_clientset([row], MODULES, source="a document")
 
 
-def test_the_clients_room_is_written_beside_the_wires(tmp_path: Path) -> None:
+def test_the_clients_are_written_beside_wire(tmp_path: Path) -> None:
     kind = {"group": "shop.k8s.io", "version": "v1", "kind": "Order"}
     swagger, discovery = tmp_path / "swagger.json", tmp_path / "discovery.json"
     swagger.write_text(

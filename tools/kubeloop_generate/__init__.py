@@ -1,4 +1,4 @@
-"""Writes the wire's models and tables from the API's own description.
+"""Generates the models and tables of `kubeloop.wire` from the OpenAPI document.
 
-Only names and types carry over from the documents, never their sentences.
+Only names and types are taken from the documents, never descriptions.
 """

@@ -1,9 +1,9 @@
-"""Writes the wire's models: from files, or from a running cluster.
+"""Generates the models of `kubeloop.wire` from files, or from a running cluster.
 
     python -m kubeloop_generate --swagger swagger.json --discovery discovery.json
     python -m kubeloop_generate --cluster http://127.0.0.1:8001     (kubectl proxy)
 
-`--check` writes nothing and fails when a file would change.
+`--check` writes nothing, and fails if a file would change.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryL
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Generate or check; the answer is the exit code."""
+    """Generate or check; returns the exit code."""
     options = _options(arguments)
     try:
         document, rows = _from_cluster(options) if options.cluster else _from_files(options)
@@ -43,8 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (OSError, ValueError, KeyError, TypeError) as error:
         print(f"cannot generate: {type(error).__name__}: {error}", file=sys.stderr)
         return 2
-    act = _compare if options.check else _write
-    return max(act(files, out) for out, files in outputs.items())
+    action = _compare if options.check else _write
+    return max(action(files, out) for out, files in outputs.items())
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -53,21 +53,23 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--swagger", type=Path, help="the answer of /openapi/v2")
+    parser.add_argument("--swagger", type=Path, help="the response of /openapi/v2")
     parser.add_argument(
-        "--discovery", type=Path, action="append", help="aggregated discovery; may be repeated"
+        "--discovery", type=Path, action="append", help="aggregated discovery; can be repeated"
     )
     parser.add_argument("--protobuf", type=Path, help="protobuf field numbers, as JSON")
-    parser.add_argument("--cluster", help="address of a cluster or of kubectl proxy")
+    parser.add_argument("--cluster", help="URL of a cluster or of kubectl proxy")
     parser.add_argument("--token-file", type=Path, help="bearer token for --cluster")
     parser.add_argument("--out", type=Path, default=Path("src/kubeloop/wire"))
     parser.add_argument(
-        "--clients", type=Path, help="the clients' room; beside --out where that is the wire's"
+        "--clients",
+        type=Path,
+        help="the package of the clients; default: beside --out, if that is wire",
     )
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     options = parser.parse_args(arguments)
     if not options.cluster and not (options.swagger and options.discovery):
-        parser.error("give --swagger and --discovery, or --cluster")
+        parser.error("--swagger and --discovery, or --cluster, are required")
     if options.clients is None and options.out.name == "wire":
         options.clients = options.out.parent / "clients"
     return options
@@ -92,8 +94,8 @@ def _from_cluster(options: argparse.Namespace) -> tuple[Mapping[str, Any], list[
         request.add_header("Accept", accept)
         if token:
             request.add_header("Authorization", f"Bearer {token}")
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            found: Mapping[str, Any] = json.load(answer)
+        with urllib.request.urlopen(request, timeout=60) as response:
+            found: Mapping[str, Any] = json.load(response)
             return found
 
     document = get("/openapi/v2")
@@ -137,14 +139,15 @@ def _compare(files: Mapping[str, str], out: Path) -> int:
 
 
 def _stale(files: Mapping[str, str], out: Path) -> list[Path]:
-    """Generated files that would no longer be written."""
-    mark = "by tools/kubeloop_generate. Do not edit."
+    """Generated files that are no longer generated."""
+    marker = "by tools/kubeloop_generate. Do not edit."
     return [
         path
         for path in sorted(out.rglob("*.py"))
         if str(path.relative_to(out)) not in files
-        and mark in path.read_text("utf-8").partition("\n")[0]
-        and path.name != "protobuf.py"  # a cluster does not tell the numbers; the old ones stay
+        and marker in path.read_text("utf-8").partition("\n")[0]
+        and path.name
+        != "protobuf.py"  # a cluster does not serve the field numbers; keep the old ones
     ]
 
 

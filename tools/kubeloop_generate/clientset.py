@@ -50,40 +50,40 @@ class _Group:
 def render_clientset(
     rows: Sequence[ResourceRow], modules: Sequence[tuple[tuple[str, str], str]], *, source: str
 ) -> dict[str, str]:
-    """The files by their path under the clients' room; `modules` name each group version's."""
-    opening = f"# Generated from {source} by tools/kubeloop_generate. Do not edit.\n"
+    """The files by their path in the package of the clients; `modules` are by group version."""
+    first_line = f"# Generated from {source} by tools/kubeloop_generate. Do not edit.\n"
     wire = [_import(module) for _, module in modules]
     imports = sorted([*wire, "from kubeloop.clients.resource import ResourceClient"])
     names = sorted(["Clientset", "Resources", *(_class_name(module) for _, module in modules)])
     parts = [
         _HEAD + "".join(f"    {line}\n" for line in imports),
         "__all__ = [\n" + "".join(f'    "{name}",\n' for name in names) + "]\n" + _RESOURCES,
-        *(_group(module, _rows_of(place, rows)) for place, module in modules),
-        _front([module for _, module in modules]),
+        *(_group(module, _rows_of(group, rows)) for group, module in modules),
+        _clientset([module for _, module in modules]),
     ]
     head, exported, *classes = parts
     text = f"{head}\n{exported}" + "".join(f"\n\n{part}" for part in classes)
-    return {"_generated/__init__.py": opening, "_generated/clientset.py": opening + text}
+    return {"_generated/__init__.py": first_line, "_generated/clientset.py": first_line + text}
 
 
 def method_name(row: ResourceRow) -> str:
     """`horizontalpodautoscalers` of HorizontalPodAutoscaler is `horizontal_pod_autoscalers`."""
-    *first, _ = attribute(_checked(row.kind)).strip("_").split("_")
+    *first, _ = attribute(_check_name(row.kind)).strip("_").split("_")
     stem = "".join(first)
     if not first or not row.plural.startswith(stem):
-        return _checked(row.plural)
-    return _checked("_".join([*first, row.plural.removeprefix(stem)]))
+        return _check_name(row.plural)
+    return _check_name("_".join([*first, row.plural.removeprefix(stem)]))
 
 
-def _checked(name: str) -> str:
-    """A name that is to stand in Python text, and is nothing but a name."""
+def _check_name(name: str) -> str:
+    """The name, if it is a valid Python identifier. Raises: BadDocument."""
     if not name.isidentifier() or keyword.iskeyword(name):
         raise BadDocument(f"not a name: {name!r}")
     return name
 
 
-def _rows_of(place: tuple[str, str], rows: Iterable[ResourceRow]) -> list[ResourceRow]:
-    return [row for row in rows if (row.group, row.version) == place]
+def _rows_of(group_version: tuple[str, str], rows: Iterable[ResourceRow]) -> list[ResourceRow]:
+    return [row for row in rows if (row.group, row.version) == group_version]
 
 
 def _import(module: str) -> str:
@@ -106,21 +106,21 @@ def _group(module: str, rows: Sequence[ResourceRow]) -> str:
 
 def _method(module: str, row: ResourceRow) -> str:
     group, _, version = module.rpartition("_")
-    takes = "self, namespace: str | None = None" if row.namespaced else "self"
-    hands = ", namespace=namespace" if row.namespaced else ""
-    found = f"ResourceClient[{module}.{row.kind}]"
-    head = f"    def {method_name(row)}({takes}) -> {found}:"
+    parameters = "self, namespace: str | None = None" if row.namespaced else "self"
+    argument = ", namespace=namespace" if row.namespaced else ""
+    returns = f"ResourceClient[{module}.{row.kind}]"
+    head = f"    def {method_name(row)}({parameters}) -> {returns}:"
     if len(head) > 100:
-        comma = "" if row.namespaced else ","  # as the formatter would have it
-        head = f"    def {method_name(row)}(\n        {takes}{comma}\n    ) -> {found}:"
+        comma = "" if row.namespaced else ","  # as ruff format
+        head = f"    def {method_name(row)}(\n        {parameters}{comma}\n    ) -> {returns}:"
     return (
         f'\n{head}\n        """{row.kind}: `{row.plural}`."""\n'
         f"        from kubeloop.wire.{group}.{version} import {row.kind}\n\n"
-        f"        return self._client.resource({row.kind}{hands})\n"
+        f"        return self._client.resource({row.kind}{argument})\n"
     )
 
 
-def _front(modules: Iterable[str]) -> str:
+def _clientset(modules: Iterable[str]) -> str:
     properties = "".join(
         f"\n    @property\n    def {module}(self: Resources) -> {_class_name(module)}:\n"
         f'        """The resources of {" ".join(module.rsplit("_", 1))}."""\n'

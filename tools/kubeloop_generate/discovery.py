@@ -1,4 +1,4 @@
-"""Reads discovery into a table of resources: aggregated (v2) or, from a cluster, legacy."""
+"""Reads aggregated or legacy discovery documents into rows, one for each resource."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class ResourceRow(msgspec.Struct, frozen=True, order=True):
 
 
 def rows_in(documents: Iterable[Mapping[str, Any]]) -> list[ResourceRow]:
-    """The rows of aggregated discovery documents, or of files that hold several of them.
+    """The rows of aggregated discovery documents, or of files with several of them.
 
-    The server's own order of groups and versions is kept: the first version is preferred.
+    Keeps the order of the server: the first version of a group is preferred.
     """
     rows = [row for document in documents for row in _rows_of(document)]
     if not rows:
-        raise BadDocument("no resources in it: expected APIGroupDiscoveryList documents")
+        raise BadDocument("no resources found: expected APIGroupDiscoveryList documents")
     return rows
 
 
@@ -71,14 +71,14 @@ def _row(group: str, version: str, resource: Mapping[str, Any]) -> ResourceRow:
 def _subresource(
     group: str, version: str, part: Mapping[str, Any]
 ) -> tuple[str, str, str, str, tuple[str, ...]]:
-    said = part.get("responseKind") or {}
-    # An empty group and version stand for those of the resource itself.
-    its_own = bool(said.get("group") or said.get("version"))
+    kind = part.get("responseKind") or {}
+    # An empty group and version mean those of the resource.
+    has_group_version = bool(kind.get("group") or kind.get("version"))
     return (
         part["subresource"],
-        said.get("group", "") if its_own else group,
-        said.get("version", "") if its_own else version,
-        said.get("kind", ""),
+        kind.get("group", "") if has_group_version else group,
+        kind.get("version", "") if has_group_version else version,
+        kind.get("kind", ""),
         tuple(sorted(part["verbs"])),
     )
 
@@ -94,12 +94,12 @@ def legacy_rows(group: str, version: str, document: Mapping[str, Any]) -> list[R
 
 
 def _as_aggregated(
-    parent: Mapping[str, Any], resources: Iterable[Mapping[str, Any]], home: tuple[str, str]
+    parent: Mapping[str, Any], resources: Iterable[Mapping[str, Any]], default: tuple[str, str]
 ) -> dict[str, Any]:
     def kind_of(part: Mapping[str, Any]) -> dict[str, str]:
         return {
-            "group": part.get("group", home[0]),
-            "version": part.get("version", home[1]),
+            "group": part.get("group", default[0]),
+            "version": part.get("version", default[1]),
             "kind": part["kind"],
         }
 

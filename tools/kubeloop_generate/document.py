@@ -1,8 +1,8 @@
-"""Reads the API's OpenAPI v2 document into plain, sorted facts about classes and fields.
+"""Reads the OpenAPI v2 document into sorted facts about classes and fields.
 
-Promises: whatever ends up in a module's text has been checked to be a name; a document
-that is not what it should be raises `BadDocument`, and nothing is written.
-Elsewhere: how the facts are written down (`render`), resources (`discovery`).
+Guarantees: everything that is written into a module is checked to be a name; an invalid document
+raises `BadDocument`, and nothing is written.
+See also: `render` (writes the modules), `discovery` (resources).
 """
 
 from __future__ import annotations
@@ -18,30 +18,30 @@ import msgspec
 
 from .naming import Definition, attribute, split_definition
 
-__all__ = ["BadDocument", "ClassFacts", "FieldLine", "classes_in", "plain_fields"]
+__all__ = ["BadDocument", "ClassFacts", "FieldFacts", "classes_in", "plain_fields"]
 
 
 class BadDocument(ValueError):
     """The input is not an OpenAPI v2 document of a Kubernetes API."""
 
 
-class FieldLine(msgspec.Struct, frozen=True):
-    """One field of a class: what is written down for it."""
+class FieldFacts(msgspec.Struct, frozen=True):
+    """One field of a class."""
 
     name: str
     wire: str
     hint: str
     default: str  # "UNSET" or "None"
-    by_value: bool = False  # an object that is not required, and in Go always there
+    by_value: bool = False  # an optional object that Go holds by value
     uses: frozenset[str] = frozenset()  # modules that the hint names
     rules: tuple[Any, ...] = ()  # list type, keys, map type, patch strategies, merge key
 
 
 class ClassFacts(msgspec.Struct, frozen=True):
-    """One class: where it stands, what it is, what it holds."""
+    """One class: its module and name, its kind, its fields."""
 
-    place: Definition
-    fields: tuple[FieldLine, ...]
+    definition: Definition
+    fields: tuple[FieldFacts, ...]
     gvk: tuple[str, str, str] | None = None
     has_metadata: bool = False
 
@@ -49,7 +49,7 @@ class ClassFacts(msgspec.Struct, frozen=True):
 _SCALARS = {"string": "str", "boolean": "bool", "integer": "int", "number": "float"}
 _META = "io.k8s.apimachinery.pkg.apis.meta.v1"
 _EXTENSIONS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1"
-# Definitions that are written as a type of ours, not as a class.
+# Definitions that become a type of kubeloop.wire instead of a class.
 _SPECIAL = {
     "io.k8s.apimachinery.pkg.api.resource.Quantity": "Quantity",
     "io.k8s.apimachinery.pkg.util.intstr.IntOrString": "IntOrString",
@@ -63,21 +63,21 @@ _SPECIAL = {
     f"{_EXTENSIONS}.JSONSchemaPropsOrBool": "Any",
     f"{_EXTENSIONS}.JSONSchemaPropsOrStringArray": "Any",
 }
-# In Go these strings are plain, and empty means absent; nobody wants to ask for None.
+# In Go these are plain strings, and empty means absent; users should not have to handle None.
 _PLAIN_STRINGS = frozenset({f"{_META}.ObjectMeta", f"{_META}.ListMeta"})
-# Every kind has these to the eye of a reader, also where they are pointers in Go.
-_ALWAYS_THERE = frozenset({"metadata", "spec", "status"})
+# Users expect every kind to have these, even if they are pointers in Go.
+_ALWAYS_SET = frozenset({"metadata", "spec", "status"})
 
 
-# What Go embeds: the document has the fields of both in one.
+# Structs that Go embeds: the document has the fields of both in one definition.
 _EMBEDDED = {"core_v1.EphemeralContainer": "core_v1.EphemeralContainerCommon"}
 
 
 @functools.cache
 def plain_fields() -> Mapping[str, list[str]]:
-    """The fields that Go holds by value and not by pointer, by `module.Class`.
+    """The fields that Go holds by value instead of by pointer, by `module.Class`.
 
-    No document says it: `plain_fields.json` has them as found by reflection over k8s.io/api,
+    This is not in the document: `plain_fields.json` was created by reflection over k8s.io/api,
     apimachinery, apiextensions-apiserver and kube-aggregator v0.37.1.
     """
     path = Path(__file__).with_name("plain_fields.json")
@@ -86,19 +86,19 @@ def plain_fields() -> Mapping[str, list[str]]:
 
 
 def classes_in(document: Mapping[str, Any]) -> list[ClassFacts]:
-    """Every class of the API's own groups, by module and name."""
+    """Every class of the built-in groups, by module and name."""
     definitions = document.get("definitions")
     if not isinstance(definitions, dict) or not definitions:
-        raise BadDocument("no definitions in it: expected the answer of /openapi/v2")
+        raise BadDocument("no definitions found: expected the response of /openapi/v2")
     found = [
-        _class(key, place, definitions)
+        _class(key, definition, definitions)
         for key in definitions
-        if key not in _SPECIAL and (place := split_definition(key))
+        if key not in _SPECIAL and (definition := split_definition(key))
     ]
-    return sorted(found, key=lambda facts: facts.place)
+    return sorted(found, key=lambda facts: facts.definition)
 
 
-def _class(key: str, place: Definition, definitions: Mapping[str, Any]) -> ClassFacts:
+def _class(key: str, definition: Definition, definitions: Mapping[str, Any]) -> ClassFacts:
     schema = definitions[key]
     properties = schema.get("properties", {})
     gvk = _gvk(schema)
@@ -113,7 +113,7 @@ def _class(key: str, place: Definition, definitions: Mapping[str, Any]) -> Class
         _field(key, wire, schema, definitions) for wire in sorted(properties) if wire not in skipped
     )
     _check_unique(key, fields)
-    return ClassFacts(place, fields, gvk, has_metadata)
+    return ClassFacts(definition, fields, gvk, has_metadata)
 
 
 def _is_object_meta(schema: Mapping[str, Any]) -> bool:
@@ -121,35 +121,37 @@ def _is_object_meta(schema: Mapping[str, Any]) -> bool:
 
 
 def _gvk(schema: Mapping[str, Any]) -> tuple[str, str, str] | None:
-    """What the class is. Options that every group accepts are of the core group."""
-    said = schema.get("x-kubernetes-group-version-kind") or []
-    if not said:
+    """The kind of the class. Options that every group accepts belong to the core group."""
+    kinds = schema.get("x-kubernetes-group-version-kind") or []
+    if not kinds:
         return None
-    first = said[0] if len(said) == 1 else {"group": "", "version": "v1", "kind": said[0]["kind"]}
+    first = (
+        kinds[0] if len(kinds) == 1 else {"group": "", "version": "v1", "kind": kinds[0]["kind"]}
+    )
     return str(first["group"]), str(first["version"]), str(first["kind"])
 
 
-def _check_unique(key: str, fields: tuple[FieldLine, ...]) -> None:
+def _check_unique(key: str, fields: tuple[FieldFacts, ...]) -> None:
     names = [field.name for field in fields]
-    twice = {name for name in names if names.count(name) > 1}
-    if twice:
-        raise BadDocument(f"{key}: several fields would be called {sorted(twice)}")
+    duplicates = {name for name in names if names.count(name) > 1}
+    if duplicates:
+        raise BadDocument(f"{key}: duplicate field names {sorted(duplicates)}")
 
 
 def _field(
     key: str, wire: str, schema: Mapping[str, Any], definitions: Mapping[str, Any]
-) -> FieldLine:
+) -> FieldFacts:
     prop = schema["properties"][wire]
     uses: set[str] = set()
     hint = _hint(prop, definitions, split_definition(key), uses)
     required = (
         wire in schema.get("required", ())
-        or (wire in _ALWAYS_THERE and "x-kubernetes-group-version-kind" in schema)
+        or (wire in _ALWAYS_SET and "x-kubernetes-group-version-kind" in schema)
         or (key in _PLAIN_STRINGS and hint in {"str", "int"})
     )
     by_value = not required and _is_part_by_value(key, wire, prop)
     container = hint.startswith(("list[", "dict["))
-    if hint in {"Time", "MicroTime"}:  # the zero time is null, also where it is required
+    if hint in {"Time", "MicroTime"}:  # the zero time is null, even if it is required
         hint, default = f"{hint} | None", "None"
     elif hint == "Any":
         default = "None"
@@ -157,34 +159,37 @@ def _field(
         default = "UNSET"
     else:
         hint, default = f"{hint} | None", "None"
-    return FieldLine(
+    return FieldFacts(
         attribute(wire), wire, hint, default, by_value, frozenset(uses), _rules(prop, definitions)
     )
 
 
 def _is_part_by_value(key: str, wire: str, prop: Mapping[str, Any]) -> bool:
-    """Whether a field is an object that is always there in Go, be it empty."""
-    place, part = split_definition(key), str(prop.get("$ref", "")).removeprefix("#/definitions/")
-    if place is None or part in _SPECIAL or split_definition(part) is None:
+    """Whether a field is an object that Go holds by value, possibly empty."""
+    definition, part = (
+        split_definition(key),
+        str(prop.get("$ref", "")).removeprefix("#/definitions/"),
+    )
+    if definition is None or part in _SPECIAL or split_definition(part) is None:
         return False
-    name = f"{place.module}.{place.name}"
+    name = f"{definition.module}.{definition.name}"
     return any(wire in plain_fields().get(each, ()) for each in (name, _EMBEDDED.get(name, "")))
 
 
 def _hint(
     prop: Mapping[str, Any],
     definitions: Mapping[str, Any],
-    home: Definition | None,
+    current: Definition | None,
     uses: set[str],
 ) -> str:
     if "$ref" in prop:
-        return _reference(str(prop["$ref"]).removeprefix("#/definitions/"), home, uses)
+        return _reference(str(prop["$ref"]).removeprefix("#/definitions/"), current, uses)
     match prop.get("type"):
         case "array":
-            return f"list[{_hint(prop.get('items', {}), definitions, home, uses)}]"
+            return f"list[{_hint(prop.get('items', {}), definitions, current, uses)}]"
         case "object":
             values = prop.get("additionalProperties")
-            inner = _hint(values, definitions, home, uses) if isinstance(values, dict) else "Any"
+            inner = _hint(values, definitions, current, uses) if isinstance(values, dict) else "Any"
             return f"dict[str, {inner}]"
         case "string" if prop.get("format") == "byte":
             return "bytes"
@@ -195,23 +200,23 @@ def _hint(
     return "Any"
 
 
-def _reference(key: str, home: Definition | None, uses: set[str]) -> str:
+def _reference(key: str, current: Definition | None, uses: set[str]) -> str:
     if key in _SPECIAL:
         return _SPECIAL[key]
-    place = split_definition(key)
-    if place is None:
+    definition = split_definition(key)
+    if definition is None:
         return "Any"
-    if home is not None and place.module == home.module:
-        return place.name
-    uses.add(place.module)
-    return f"{place.module}.{place.name}"
+    if current is not None and definition.module == current.module:
+        return definition.name
+    uses.add(definition.module)
+    return f"{definition.module}.{definition.name}"
 
 
 _NAME = re.compile(r"[A-Za-z$_][A-Za-z0-9$_.-]*")
 
 
 def _rules(prop: Mapping[str, Any], definitions: Mapping[str, Any]) -> tuple[Any, ...]:
-    """The merge rules of a field; of the type it refers to where it says none itself."""
+    """The merge rules of a field; the default is the map type of its definition."""
     referred = definitions.get(str(prop.get("$ref", "")).removeprefix("#/definitions/"), {})
     list_type = prop.get("x-kubernetes-list-type", "")
     keys = tuple(prop.get("x-kubernetes-list-map-keys", ()))
@@ -223,8 +228,8 @@ def _rules(prop: Mapping[str, Any], definitions: Mapping[str, Any]) -> tuple[Any
     return rules if any(rules) else ()
 
 
-def _check_names(words: Iterable[str]) -> None:
-    """Whatever is written into a module is a name, so it cannot be anything else."""
-    for word in words:
-        if word and not _NAME.fullmatch(word):
-            raise BadDocument(f"not a name: {word!r}")
+def _check_names(names: Iterable[str]) -> None:
+    """Check everything that is written into a module, so that it cannot contain code."""
+    for name in names:
+        if name and not _NAME.fullmatch(name):
+            raise BadDocument(f"not a name: {name!r}")

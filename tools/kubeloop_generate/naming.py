@@ -1,4 +1,4 @@
-"""Names: from definitions to modules; fields are named as everywhere (`kubeloop.wire.naming`)."""
+"""Modules and names of definitions; `kubeloop.wire.naming` names the fields."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ __all__ = ["Definition", "attribute", "camel", "split_definition"]
 
 
 class Definition(NamedTuple):
-    """A definition's place: `Pod` of `core_v1`."""
+    """The module and name of a definition: `Pod` of `core_v1`."""
 
     module: str
     name: str
 
 
 def split_definition(key: str) -> Definition | None:
-    """Where a definition of the document belongs; None for what is not the API's own.
+    """The module and name of a definition; None if it is not part of the built-in API.
 
     `io.k8s.api.apps.v1.Deployment` is `Deployment` of `apps_v1`.
     """

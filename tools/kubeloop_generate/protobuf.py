@@ -1,7 +1,6 @@
-"""Reads protobuf field numbers into a table of messages, by the names of the wire's classes.
+"""Reads protobuf field numbers into a table of messages, by the names of the models.
 
-The numbers are data of the API's description. Fields that are plain values in Go
-(`plain_fields`) are written also when they are empty.
+Fields that Go holds by value (`plain_fields`) are written even if they are empty.
 """
 
 from __future__ import annotations
@@ -34,13 +33,13 @@ _SPECIAL |= {
 }
 _SCALARS = frozenset({"string", "bytes", "bool", "int32", "int64", "double"})
 _MAP = re.compile(r"map<string, (.+)>")
-# Go lists that have a message of their own, which JSON does not show.
+# Go lists that are messages in protobuf, but plain lists in JSON.
 _LISTS = frozenset({"ExtraValue", "AttestationValue", "Verbs"})
 
 
 def messages_in(document: Mapping[str, Any], classes: Iterable[ClassFacts]) -> Messages:
-    """The messages of every class, and of what is inlined into them."""
-    known = {f"{facts.place.module}.{facts.place.name}": facts for facts in classes}
+    """The messages of every class, and of the structs inlined into them."""
+    known = {f"{facts.definition.module}.{facts.definition.name}": facts for facts in classes}
     plain = plain_fields()
     modules = {name.partition(".")[0] for name in known}
     found: Messages = {}
@@ -57,23 +56,23 @@ def messages_in(document: Mapping[str, Any], classes: Iterable[ClassFacts]) -> M
 
 
 def _entry(
-    home: str, field: tuple[str, str, str], wires: set[str] | None, plain: Iterable[str]
+    message: str, field: tuple[str, str, str], wires: set[str] | None, plain: Iterable[str]
 ) -> tuple[str, str, str, bool]:
     wire, rule, kind = field
     if not wire.replace("-", "").replace("$", "").isalnum():
         raise BadDocument(f"not a name: {wire!r}")
     inner = _MAP.fullmatch(kind)
-    type_ = _type(home, inner[1] if inner else kind)
+    type_ = _type(message, inner[1] if inner else kind)
     how = {"optional": "", "repeated": "list", "map": "map"}[rule]
-    wire = _as_json_says(wire, wires or ())
+    wire = _json_name(wire, wires or ())
     nested = type_ not in _SCALARS and "." in type_ and not type_.startswith("list:")
     if not how and nested and wires is not None and wire not in wires and wire != "metadata":
         how = "inline"  # a struct that Go embeds: JSON has its fields one level up
     return wire, how, type_, wire in plain
 
 
-def _as_json_says(name: str, wires: Iterable[str]) -> str:
-    """A field's name on the wire; the two descriptions spell a few of them differently."""
+def _json_name(name: str, wires: Iterable[str]) -> str:
+    """The JSON name of a field; protobuf spells a few of them differently."""
     return next((wire for wire in wires if _letters(wire) == _letters(name)), name)
 
 
@@ -81,15 +80,15 @@ def _letters(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
-def _type(home: str, kind: str) -> str:
+def _type(message: str, kind: str) -> str:
     if kind in _SCALARS:
         return kind
-    full = kind[1:] if kind.startswith(".") else f"{home.rpartition('.')[0]}.{kind}"
+    full = kind[1:] if kind.startswith(".") else f"{message.rpartition('.')[0]}.{kind}"
     if full in _SPECIAL:
         return _SPECIAL[full]
     name = _short(full)
     if name is None:
-        raise BadDocument(f"{home}: unknown type {kind!r}")
+        raise BadDocument(f"{message}: unknown type {kind!r}")
     return "strings" if name.rpartition(".")[2] in _LISTS else name
 
 

@@ -1,4 +1,4 @@
-"""Writes facts down as Python text: same facts, same text, byte for byte."""
+"""Writes the generated modules: the same facts give the same bytes."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .discovery import ResourceRow
-from .document import ClassFacts, FieldLine
+from .document import ClassFacts, FieldFacts
 from .naming import camel
 from .protobuf import Messages
 
 __all__ = ["describe", "groups_of", "render"]
 
-# Values that repr must not show.
+# Fields that repr must hide.
 _REDACTED = {
     ("core_v1", "Secret"): ("data", "string_data"),
     ("authentication_v1", "TokenRequestStatus"): ("token",),
@@ -44,30 +44,30 @@ def render(
     source: str,
     messages: Messages | None = None,
 ) -> dict[str, str]:
-    """Every file by its path under the wire room."""
-    opening = f"# Generated from {source} by tools/kubeloop_generate. Do not edit.\n"
+    """Every file by its path in `kubeloop.wire`."""
+    first_line = f"# Generated from {source} by tools/kubeloop_generate. Do not edit.\n"
     plurals = _plurals(rows)
     modules: dict[str, list[ClassFacts]] = defaultdict(list)
     for facts in classes:
-        modules[facts.place.module].append(facts)
+        modules[facts.definition.module].append(facts)
     files = {
-        "_generated/__init__.py": opening,
-        "_generated/facts.py": opening + _facts_module(classes),
-        "_generated/resources.py": opening + _resources_module(rows, modules),
+        "_generated/__init__.py": first_line,
+        "_generated/facts.py": first_line + _facts_module(classes),
+        "_generated/resources.py": first_line + _resources_module(rows, modules),
     }
     if messages:
-        files["_generated/protobuf.py"] = opening + _protobuf_module(messages)
+        files["_generated/protobuf.py"] = first_line + _protobuf_module(messages)
     for module, members in sorted(modules.items()):
-        files[f"_generated/{module}.py"] = opening + _module(members, plurals)
+        files[f"_generated/{module}.py"] = first_line + _module(members, plurals)
         group, _, version = module.rpartition("_")
         files[f"{group}/__init__.py"] = (
-            opening + f'\n"""The API group {group}: a module a version."""\n'
+            first_line + f'\n"""The API group {group}: a module a version."""\n'
         )
-        files[f"{group}/{version}.py"] = opening + _door(module, group, version)
+        files[f"{group}/{version}.py"] = first_line + _public_module(module, group, version)
     return files
 
 
-def _door(module: str, group: str, version: str) -> str:
+def _public_module(module: str, group: str, version: str) -> str:
     return (
         f'\n"""The kinds of {group} {version}."""\n\n'
         f"from .._generated.{module} import *\n"
@@ -76,7 +76,7 @@ def _door(module: str, group: str, version: str) -> str:
 
 
 def _plurals(rows: Iterable[ResourceRow]) -> dict[tuple[str, str, str], ResourceRow]:
-    """The row that a kind is stored under: where several share a kind, the one with a get."""
+    """The resource of each kind; if several share a kind, the one with the verb get."""
     found: dict[tuple[str, str, str], ResourceRow] = {}
     for row in rows:
         key = (row.group, row.version, row.kind)
@@ -87,7 +87,7 @@ def _plurals(rows: Iterable[ResourceRow]) -> dict[tuple[str, str, str], Resource
 
 def _module(members: Sequence[ClassFacts], plurals: dict[tuple[str, str, str], ResourceRow]) -> str:
     bodies = "\n\n".join(_class(facts, plurals) for facts in members)
-    names = json.dumps([facts.place.name for facts in members], indent=4)
+    names = json.dumps([facts.definition.name for facts in members], indent=4)
     used = sorted({module for facts in members for line in facts.fields for module in line.uses})
     imports = sorted(line for word, line in _IMPORTS.items() if _uses(bodies, word))
     if used:
@@ -102,14 +102,14 @@ def _uses(text: str, word: str) -> bool:
 
 
 def _class(facts: ClassFacts, plurals: dict[tuple[str, str, str], ResourceRow]) -> str:
-    lines = [f"class {facts.place.name}({_bases(facts, plurals)}):"]
-    hidden = _REDACTED.get((facts.place.module, facts.place.name))
+    lines = [f"class {facts.definition.name}({_bases(facts, plurals)}):"]
+    hidden = _REDACTED.get((facts.definition.module, facts.definition.name))
     if hidden:
         lines.append(f"    __redacted__: ClassVar[frozenset[str]] = frozenset({list(hidden)!r})")
     readable = [field.name for field in facts.fields if field.by_value]
     if readable:
         lines.append(f"    __optional__: ClassVar[frozenset[str]] = frozenset({readable!r})")
-    lines += [f"    {_line(field)}" for field in facts.fields]
+    lines += [f"    {_field_text(field)}" for field in facts.fields]
     if len(lines) == 1:
         lines.append("    pass")
     return "\n".join(lines) + "\n"
@@ -121,7 +121,7 @@ def _bases(facts: ClassFacts, plurals: dict[tuple[str, str, str], ResourceRow]) 
     group, version, kind = facts.gvk
     parts = ["Resource" if facts.has_metadata else "Kind", f'group="{group}"']
     parts.append(f'version="{version}"')
-    if kind != facts.place.name:
+    if kind != facts.definition.name:
         parts.append(f'kind="{kind}"')
     row = plurals.get(facts.gvk)
     if row is not None:
@@ -131,7 +131,7 @@ def _bases(facts: ClassFacts, plurals: dict[tuple[str, str, str], ResourceRow]) 
     return ", ".join(parts)
 
 
-def _line(field: FieldLine) -> str:
+def _field_text(field: FieldFacts) -> str:
     if camel(field.name) == field.wire:
         return f"{field.name}: {field.hint} = {field.default}"
     return f'{field.name}: {field.hint} = field(default={field.default}, name="{field.wire}")'
@@ -148,10 +148,10 @@ def _facts_module(classes: Iterable[ClassFacts]) -> str:
         "FACTS: dict[str, dict[str, tuple[str, tuple[str, ...], str, tuple[str, ...], str]]] = {",
     ]
     for facts in classes:
-        ruled = [field for field in facts.fields if field.rules]
-        if ruled:
-            lines.append(f'    "{facts.place.module}.{facts.place.name}": {{')
-            lines += [f'        "{field.wire}": {_literal(field.rules)},' for field in ruled]
+        fields = [field for field in facts.fields if field.rules]
+        if fields:
+            lines.append(f'    "{facts.definition.module}.{facts.definition.name}": {{')
+            lines += [f'        "{field.wire}": {_literal(field.rules)},' for field in fields]
             lines.append("    },")
     return "\n".join([*lines, "}", ""])
 
@@ -189,7 +189,7 @@ def _resources_module(rows: Iterable[ResourceRow], modules: Iterable[str]) -> st
 
 
 def _protobuf_module(messages: Messages) -> str:
-    """Messages by name: field number to wire name, how it is written, type, plain in Go."""
+    """Messages by name: field number to JSON name, repetition, type, by value in Go."""
     lines = [
         "",
         "from __future__ import annotations",
@@ -209,11 +209,11 @@ def groups_of(
     rows: Iterable[ResourceRow], classes: Iterable[ClassFacts]
 ) -> list[tuple[tuple[str, str], str]]:
     """The module of each group version that has classes, sorted."""
-    return _groups(rows, {facts.place.module for facts in classes})
+    return _groups(rows, {facts.definition.module for facts in classes})
 
 
 def _groups(rows: Iterable[ResourceRow], modules: set[str]) -> list[tuple[tuple[str, str], str]]:
-    """Group versions to modules: the document names packages, discovery names groups."""
+    """Modules by group version: the document has packages, discovery has groups."""
     found = {}
     for row in rows:
         module = _MODULES.get(row.group, row.group.partition(".")[0]) + f"_{row.version}"
@@ -226,7 +226,7 @@ _MODULES = {"": "core", "internal.apiserver.k8s.io": "apiserverinternal"}
 
 
 def _literal(value: Any) -> str:
-    """A literal of checked names, written the same way by every Python."""
+    """A Python literal, the same on every version of Python."""
     if isinstance(value, tuple):
         inner = ", ".join(_literal(part) for part in value)
         return f"({inner},)" if len(value) == 1 else f"({inner})"
@@ -234,5 +234,5 @@ def _literal(value: Any) -> str:
 
 
 def describe(version: str) -> str:
-    """How a generated file names its source."""
+    """The source in the first line of generated files."""
     return textwrap.shorten(f"the OpenAPI document of Kubernetes {version}", 80)
