@@ -1,4 +1,4 @@
-"""One version of a kind as another."""
+"""Conversion between the versions of a kind."""
 
 from __future__ import annotations
 
@@ -91,7 +91,9 @@ def test_annotations_that_are_not_json_are_ignored() -> None:
     st.integers(1, 100),
     st.booleans(),
 )
-def test_a_round_trip_returns_the_same_autoscaler(others: list[Json], percent: int, up: bool) -> None:
+def test_a_round_trip_returns_the_same_autoscaler(
+    others: list[Json], percent: int, up: bool
+) -> None:
     behavior = {"behavior": {"scaleUp": {"selectPolicy": "Max"}}} if up else {}
     second = autoscaler(*others, cpu(percent), **behavior)
 

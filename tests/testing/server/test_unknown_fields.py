@@ -1,4 +1,4 @@
-"""Reading a body against a built-in class."""
+"""Checks of a body against a built-in class."""
 
 from __future__ import annotations
 
@@ -92,9 +92,7 @@ def test_unknown_fields_are_dropped_and_reported_by_path() -> None:
         ),
     ],
 )
-def test_a_decoding_error_has_the_servers_message(
-    cls: Any, obj: Json, problem: str
-) -> None:
+def test_a_decoding_error_has_the_servers_message(cls: Any, obj: Json, problem: str) -> None:
     assert check_types(cls, obj).problems == [problem]
 
 
@@ -117,7 +115,7 @@ def test_scalars_are_returned_in_canonical_form() -> None:
 
 
 def test_nulls_and_empty_metadata_are_dropped() -> None:
-    """API-26: a creationTimestamp of null is none."""
+    """API-26: a creationTimestamp of null is dropped."""
     obj = pod(command=None)
     obj["metadata"] |= {"creationTimestamp": None, "labels": {}, "namespace": ""}
 
