@@ -30,7 +30,7 @@ from tests.testing.server.apply_helpers import (
 
 
 def test_applying_creates_and_owns_the_applied_fields() -> None:
-    """API-36, API-38"""
+    """API-36, API-38: entries of managed fields."""
     made = apply(None, deployment(replicas=2))
 
     assert made["spec"] == {"replicas": 2}
@@ -47,7 +47,7 @@ def test_applying_creates_and_owns_the_applied_fields() -> None:
 
 
 def test_fields_of_the_server_have_no_owner() -> None:
-    """API-36"""
+    """API-36: entries of managed fields."""
     body = obj(
         "ConfigMap",
         metadata={
@@ -73,7 +73,7 @@ def test_a_null_does_not_clear_fields_of_the_server() -> None:
 
 
 def test_an_applied_body_with_managed_fields_is_rejected() -> None:
-    """API-38"""
+    """API-38: apply semantics."""
     status = apply_error(None, obj("ConfigMap", metadata={"managedFields": []}))
 
     assert (status["code"], status["reason"]) == (400, "BadRequest")
@@ -201,7 +201,7 @@ def test_the_same_value_is_owned_together() -> None:
 
 
 def test_force_takes_the_ownership_of_the_field() -> None:
-    """TYP-8"""
+    """TYP-8: conflicts and force."""
     live = apply(None, deployment(replicas=2, paused=True), "one")
 
     after = apply(live, deployment(replicas=3), "two", force=True)
@@ -237,7 +237,7 @@ def test_an_applier_is_the_same_in_every_version() -> None:
 
 
 def test_what_is_no_longer_applied_is_removed_unless_another_manager_owns_it() -> None:
-    """API-38"""
+    """API-38: apply semantics."""
     live = apply(None, config(mine="1", shared="1"))
     live = apply(live, config(shared="1", theirs="1"), "other")
 

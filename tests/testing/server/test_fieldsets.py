@@ -69,7 +69,7 @@ def test_fieldsv1_is_parsed_and_encoded_unchanged() -> None:
 
 @given(sets)
 def test_encoding_and_parsing_returns_the_same_set(fields: FieldSet) -> None:
-    """API-37"""
+    """API-37: path elements of FieldsV1."""
     assert FieldSet.parse(fields.as_json()) == fields
 
 
@@ -141,7 +141,7 @@ def test_leaves_have_no_path_of_the_set_below_them(fields: FieldSet) -> None:
 
 
 def test_the_fields_of_an_object_are_its_leaves_elements_and_map_keys() -> None:
-    """API-37"""
+    """API-37: path elements of FieldsV1."""
     pod = {
         "metadata": {
             "labels": {"app": "web"},

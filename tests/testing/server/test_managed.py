@@ -107,7 +107,7 @@ def test_a_manager_without_a_name_is_unknown() -> None:
 
 @pytest.mark.parametrize("reset", [[], [{}]])
 def test_an_empty_list_resets_the_owners_until_the_next_apply(reset: list[Object]) -> None:
-    """API-38"""
+    """API-38: apply semantics."""
     live = track(None, config(a="1"), "one")
     wiped = track(live, {**live, "metadata": {**live["metadata"], "managedFields": reset}})
     assert "managedFields" not in wiped["metadata"]
