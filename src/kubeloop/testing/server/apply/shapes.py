@@ -86,6 +86,7 @@ def shape_of(facts: TypeFacts | None, *, api_version: str, kind: str) -> Shape:
 
 @functools.lru_cache(maxsize=1024)
 def _built_in(api_version: str, kind: str) -> type[Model] | None:
+    # Cached by name: a request looks it up for every object.
     group, _, version = api_version.rpartition("/")
     return class_for(group, version, kind)
 
@@ -242,6 +243,7 @@ def _list_rules(rules: FieldFacts) -> tuple[ListType, tuple[str, ...]]:
 
 @functools.lru_cache(maxsize=256)
 def _schema_shape(facts: SchemaFacts) -> Shape:
+    # Bounded, because a changed definition has new facts.
     return _SchemaShape(facts._node)
 
 

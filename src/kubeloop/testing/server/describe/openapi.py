@@ -123,6 +123,7 @@ def _schemas(served: Iterable[Served], dialect: Dialect) -> dict[str, Any]:
 
 
 def _classes(served: Iterable[Served]) -> Iterator[type[Model]]:
+    # Subresources may have kinds of other groups, such as Scale.
     yield ObjectMeta
     yield ListMeta
     for each in served:

@@ -260,6 +260,7 @@ _EMPTY: Final = Node({})
 
 
 def _unknown_keys(node: Node | None, value: dict[str, Any]) -> set[str]:
+    # apiVersion, kind and metadata are implicit in every resource.
     if node is None:
         return set(value)
     own = META_FIELDS if node.embedded else frozenset[str]()
@@ -305,6 +306,7 @@ def _default_item(node: Node | None, value: Any) -> Any:
 
 
 def _is_missing(node: Node, value: Any) -> bool:
+    # A null that is not allowed gets the default, as a missing field does.
     return value is ABSENT or (value is None and not node.nullable)
 
 
@@ -326,6 +328,7 @@ def _list_problems(node: Node | None, value: Any, path: str) -> Iterator[Cause]:
 
 
 def _duplicates(node: Node, items: list[Any], path: str) -> Iterator[Cause]:
+    # `ValidateListSetsAndMaps` of apiextensions.
     if node.list_type == "map":
         strays = [i for i, each in enumerate(items) if not isinstance(each, dict | None)]
         if strays:
@@ -368,6 +371,7 @@ def _embedded_problems(
 
 
 def _resource_problems(value: dict[str, Any], path: str) -> Iterator[Cause]:
+    # `objectmeta.Validate` of apiextensions.
     for name in ("apiVersion", "kind"):
         where, text = _below(path, name), value.get(name)
         if name not in value:

@@ -221,6 +221,7 @@ class _Pairs(list[tuple[str, Any]]):
 
 
 def _collect(value: Any, path: str, found: dict[str, None]) -> None:
+    # Paths have the format of the server's warnings.
     if isinstance(value, _Pairs):
         seen: set[str] = set()
         for key, item in value:
