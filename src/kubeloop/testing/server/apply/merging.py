@@ -83,8 +83,8 @@ def _in_order(
     An element that was not applied stays after its predecessor, and before applied elements
     that are new: `mergeListItems` of structured-merge-diff.
     """
-    known = {element for element, _ in live}
-    shared = [element for element in reversed(applied) if element in known]  # a stack
+    existing = {element for element, _ in live}
+    shared = [element for element in reversed(applied) if element in existing]  # a stack
     waiting = list(reversed(applied))  # a stack
     for element, item in live:
         if element not in applied:

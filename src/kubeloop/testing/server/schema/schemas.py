@@ -141,15 +141,15 @@ class SchemaFacts:
         """The merge rules of a field; an unknown one has none."""
         if name == "metadata" and self._node.embedded:
             return NO_FACTS
-        known = self._node.child(name)
-        return _field_facts(known) if known is not None else NO_FACTS
+        child = self._node.child(name)
+        return _field_facts(child) if child is not None else NO_FACTS
 
     def inside(self, name: str) -> TypeFacts | None:
         """The merge rules of the fields inside a field; None if the schema has none."""
         if name == "metadata" and self._node.embedded:
             return facts_of(ObjectMeta)
-        known = self._node.child(name)
-        return _type_facts(known) if known is not None else None
+        child = self._node.child(name)
+        return _type_facts(child) if child is not None else None
 
 
 def _field_facts(node: Node) -> FieldFacts:
