@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeloop.testing.server.values.clean_types import is_clean
 from kubeloop.testing.server.values.scalars import Findings
-from kubeloop.testing.server.values.unknown_fields import _object_reader
+from kubeloop.testing.server.values.unknown_fields import _object_reader, is_clean
 from kubeloop.wire import Model
 from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.coordination.v1 import Lease
