@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from kubeloop.clients import Client
-from kubeloop.machinery import Invalid
+from kubeloop.clients import APIClient
+from kubeloop.errors import Invalid
 from kubeloop.wire.core.v1 import ConfigMap
 from kubeloop.wire.meta.v1 import ObjectMeta
 from tests.conformance.differences import differs
@@ -145,7 +145,7 @@ async def test_a_json_patch_of_the_wrong_types_is_a_bad_request(
 
 
 async def test_a_test_by_our_client_matches_values_with_any_characters(
-    client: Client,
+    client: APIClient,
 ) -> None:
     """`test` compares encoded texts, and the server escapes some characters."""
     maps, text = client.resource(ConfigMap), '<a href="x">&\u2028\u00e9\U0001f600\x7f\n</a>'
@@ -157,7 +157,7 @@ async def test_a_test_by_our_client_matches_values_with_any_characters(
 
 
 @differs("tests of JSON patches")
-async def test_a_json_patch_tests_the_text_of_a_value(api: RawClient, client: Client) -> None:
+async def test_a_json_patch_tests_the_text_of_a_value(api: RawClient, client: APIClient) -> None:
     await api.create(api.at("configmaps"), config_map("a", x="<a>"))
     maps, patch = client.resource(ConfigMap), b'[{"op":"test","path":"/data/x","value":"<a>"}]'
 

@@ -9,7 +9,7 @@ import pytest
 
 from kubeloop.testing.server.apply import managed
 from kubeloop.testing.server.apply.fieldsets import FieldSet, path_text
-from kubeloop.testing.server.statuses import Refusal
+from kubeloop.testing.server.statuses import StatusError
 from kubeloop.wire import TypeFacts, facts_of
 from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.core.v1 import ConfigMap, Pod, Service
@@ -110,6 +110,6 @@ def owners(of: Object) -> dict[tuple[str, str], set[str]]:
 
 
 def apply_error(live: Object | None, body: Object, manager: str = "me", **options: Any) -> Object:
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(StatusError) as caught:
         apply(live, body, manager, **options)
     return caught.value.status

@@ -8,7 +8,7 @@ import pytest
 
 from kubeloop.testing.server.apply import managed
 from kubeloop.testing.server.schema.schemas import Schema
-from kubeloop.testing.server.statuses import Refusal
+from kubeloop.testing.server.statuses import StatusError
 from tests.testing.server.apply_helpers import (
     KINDS,
     LATER,
@@ -90,7 +90,7 @@ def test_an_applied_body_with_managed_fields_is_rejected() -> None:
 )
 def test_a_body_of_another_type_is_rejected(body: Object, message: str) -> None:
     """API-38: apiVersion and kind are required."""
-    with pytest.raises(Refusal, match=message):
+    with pytest.raises(StatusError, match=message):
         managed.apply(
             config(),
             body,

@@ -17,8 +17,8 @@ from kubeloop.testing.server.builtin.builtin_validation import (
     validate,
 )
 from kubeloop.testing.server.builtin.conversion import convert
-from kubeloop.testing.server.registry import Registry, Served
-from kubeloop.testing.server.statuses import Refusal
+from kubeloop.testing.server.registry import Registry, ServedResource
+from kubeloop.testing.server.statuses import StatusError
 from kubeloop.testing.server.values.unknown_fields import check_types
 from kubeloop.wire import Duration, MicroTime, Quantity
 from kubeloop.wire.plan import ListOf, MapOf, Node, Object, plan_of
@@ -80,7 +80,7 @@ def _scalars(hint: Any) -> list[Any]:
     return SCALARS.get(hint, ANYTHING)
 
 
-def decode_and_default(served: Served, obj: Json) -> Json:
+def decode_and_default(served: ServedResource, obj: Json) -> Json:
     cls = served.cls
     assert cls is not None
     checked = check_types(cls, {**obj, "apiVersion": served.api_version})
@@ -91,7 +91,7 @@ def decode_and_default(served: Served, obj: Json) -> Json:
 
 
 @pytest.mark.parametrize("served", KINDS, ids=lambda each: f"{each.api_version}/{each.plural}")
-def test_no_decodable_object_crashes_a_rule_or_is_changed(served: Served) -> None:
+def test_no_decodable_object_crashes_a_rule_or_is_changed(served: ServedResource) -> None:
     group, kind = served.storage[0], served.kind
     for seed in range(40):
         maker = ObjectGenerator(seed)
@@ -100,9 +100,9 @@ def test_no_decodable_object_crashes_a_rule_or_is_changed(served: Served) -> Non
 
         validate(group, kind, new)
         validate(group, kind, new, old)
-        with suppress(Refusal):
+        with suppress(StatusError):
             prepare_for_create(group, kind, new, Allocator())
-        with suppress(Refusal):
+        with suppress(StatusError):
             prepare_for_update(group, kind, new, old, Allocator())
         shown = convert(new, served.group, kind, served.version)
 

@@ -16,7 +16,7 @@ from kubeloop.testing.server.schema.crds import (
     problems_of_crd,
     status_of,
 )
-from kubeloop.testing.server.statuses import Cause, Refusal
+from kubeloop.testing.server.statuses import Cause, StatusError
 
 Json = dict[str, Any]
 
@@ -101,7 +101,7 @@ def test_equal_definitions_make_equal_kinds() -> None:
 
 
 def test_an_invalid_definition_is_rejected_with_every_cause() -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         CustomKind.from_crd(crd(version(storage=False), group="example"))
 
     assert refused.value.code == 422

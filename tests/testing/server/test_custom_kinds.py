@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from tests.testing.server.server_objects import DEFINITIONS, definition
+
 from kubeloop.testing.server import Service
 from tests.testing.server.conftest import Api
-from tests.testing.server.server_steps import DEFINITIONS, definition
 
 WIDGETS = "/apis/example.com/v1/namespaces/default/widgets"
 
@@ -102,11 +103,11 @@ async def test_deleting_a_definition_deletes_its_objects(api: Api, server: Servi
 
     marked = await api("DELETE", f"{DEFINITIONS}/widgets.example.com")
     await asyncio.sleep(0)
-    server.core.housekeeper.work()
+    server.core.controller_manager.work()
     ending = await api.get(f"{DEFINITIONS}/widgets.example.com")
     await api.patch(f"{WIDGETS}/held", {"metadata": {"finalizers": None}})
     await asyncio.sleep(0)
-    server.core.housekeeper.work()
+    server.core.controller_manager.work()
 
     assert marked.json["metadata"]["finalizers"] == ["customresourcecleanup.apiextensions.k8s.io"]
     assert "Terminating" in {each["type"] for each in ending.json["status"]["conditions"]}

@@ -14,7 +14,7 @@ from kubeloop.testing.server.apply.object_fields import compare, fields_of
 from kubeloop.testing.server.apply.shapes import DEDUCED, Shape, shape_of
 from kubeloop.testing.server.schema.schemas import Schema
 from kubeloop.testing.server.values.json_values import json_equal
-from kubeloop.wire import FieldFacts, InvalidValue, TypeFacts, facts_of
+from kubeloop.wire import FieldFacts, InvalidArgument, TypeFacts, facts_of
 from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.core.v1 import Pod
 
@@ -95,7 +95,7 @@ def test_an_unknown_type_of_element_is_dropped() -> None:
     "broken", ["text", {"a": {}}, {"": {}}, {"k:[]": {}}, {"k:{": {}}, {"i:x": {}}, {"f:a": 1}]
 )
 def test_invalid_fieldsv1_is_rejected(broken: object) -> None:
-    with pytest.raises(InvalidValue, match="fieldsV1"):
+    with pytest.raises(InvalidArgument, match="fieldsV1"):
         FieldSet.parse(broken)
 
 
@@ -267,7 +267,7 @@ def test_an_element_without_a_key_is_an_error_unless_the_key_has_a_default(
     if not message:
         assert '.spec.hostAliases[ip=""]' in texts(fields_of({"spec": spec}, POD))
         return
-    with pytest.raises(InvalidValue, match=message):
+    with pytest.raises(InvalidArgument, match=message):
         fields_of({"spec": spec}, POD)
 
 

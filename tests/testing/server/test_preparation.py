@@ -15,7 +15,7 @@ from kubeloop.testing.server.builtin.builtin_validation import (
     prepare_for_update,
 )
 from kubeloop.testing.server.builtin.preparation import quality_of_service
-from kubeloop.testing.server.statuses import Refusal
+from kubeloop.testing.server.statuses import StatusError
 
 Json = dict[str, Any]
 
@@ -53,7 +53,7 @@ def test_node_ports_are_in_the_range_and_allocated_once(allocator: Allocator) ->
     first = new_service(allocator, type="NodePort")["spec"]["ports"][0]["nodePort"]
 
     assert first in range(30000, 32768)
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         new_service(allocator, type="NodePort", ports=[{"port": 1, "nodePort": first}])
     assert refused.value.status["details"]["causes"] == [
         {
@@ -72,12 +72,12 @@ def test_node_ports_are_in_the_range_and_allocated_once(allocator: Allocator) ->
     ],
 )
 def test_a_request_out_of_range_is_rejected(allocator: Allocator, spec: Json, message: str) -> None:
-    with pytest.raises(Refusal, match=message):
+    with pytest.raises(StatusError, match=message):
         new_service(allocator, **spec)
 
 
 def test_a_rejected_service_keeps_no_allocation(allocator: Allocator) -> None:
-    with pytest.raises(Refusal):
+    with pytest.raises(StatusError):
         new_service(
             allocator,
             type="NodePort",

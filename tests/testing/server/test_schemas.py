@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeloop.testing.server.schema.schemas import Schema
-from kubeloop.testing.server.statuses import Refusal
+from kubeloop.testing.server.statuses import StatusError
 from kubeloop.wire import NO_FACTS, FieldFacts
 from tests.testing.server.schema_helpers import SPEC, Json, schema, website
 
@@ -38,7 +38,7 @@ def test_metadata_has_the_fields_of_object_meta_only() -> None:
 
 
 def test_metadata_that_cannot_be_decoded_is_a_bad_request() -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         schema().prune({**website(), "metadata": {"name": "shop", "labels": {"a": 1}}})
 
     assert refused.value.code == 400
@@ -49,9 +49,9 @@ def test_an_object_nested_too_deeply_is_a_bad_request() -> None:
     for _ in range(100_000):
         deep = [deep]
 
-    with pytest.raises(Refusal, match="exceeded max depth"):
+    with pytest.raises(StatusError, match="exceeded max depth"):
         schema().prune(website(names=deep))
-    with pytest.raises(Refusal, match="exceeded max depth"):
+    with pytest.raises(StatusError, match="exceeded max depth"):
         schema().validate(website(names=[deep, deep]))
 
 

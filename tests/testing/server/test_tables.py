@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kubeloop.testing.server.registry import Registry, Served
+from kubeloop.testing.server.registry import Registry, ServedResource
 from kubeloop.testing.server.representations.cell_text import human_duration, human_since
 from kubeloop.testing.server.representations.representation import PARTIAL, Representation
 from kubeloop.testing.server.representations.table_kinds import layout_of
@@ -24,7 +24,7 @@ REGISTRY = Registry()
 DAY, YEAR = 86400, 365 * 86400
 
 
-def _served(group: str, version: str, plural: str) -> Served:
+def _served(group: str, version: str, plural: str) -> ServedResource:
     found = REGISTRY.find(group, version, plural)
     assert found is not None
     return found
@@ -37,7 +37,7 @@ def _obj(name: str = "web", **more: Any) -> dict[str, Any]:
     return {"metadata": {"name": name, "creationTimestamp": CREATED}, **more}
 
 
-def _row(served: Served, obj: dict[str, Any]) -> dict[str, Any]:
+def _row(served: ServedResource, obj: dict[str, Any]) -> dict[str, Any]:
     result = table(served, [obj], now=NOW)
     names = [each["name"] for each in result["columnDefinitions"]]
     [row] = result["rows"]
@@ -673,7 +673,7 @@ def test_every_layout_belongs_to_a_kind_that_is_served() -> None:
 # --- custom kinds
 
 
-def _custom(*columns: dict[str, Any]) -> Served:
+def _custom(*columns: dict[str, Any]) -> ServedResource:
     crd = {
         "metadata": {"name": "websites.example.com"},
         "spec": {

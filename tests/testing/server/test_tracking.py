@@ -5,25 +5,27 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.testing.server.server_objects import pod
 
 from kubeloop.testing.server.apply.managed import track
 from kubeloop.testing.server.apply.tracking import Tracker
-from kubeloop.testing.server.registry import Registry, Served
-from tests.testing.server.server_steps import pod
+from kubeloop.testing.server.registry import Registry, ServedResource
 
 
 @pytest.fixture
-def served() -> Served:
+def served() -> ServedResource:
     found = Registry().find("", "v1", "pods")
     assert found is not None
     return found
 
 
-def _track(tracker: Tracker, served: Served, obj: dict[str, Any], now: str) -> dict[str, Any]:
+def _track(
+    tracker: Tracker, served: ServedResource, obj: dict[str, Any], now: str
+) -> dict[str, Any]:
     return tracker.track(served, None, obj, manager="me", subresource="", now=now)
 
 
-def test_a_second_object_with_the_same_fields_has_the_same_owners(served: Served) -> None:
+def test_a_second_object_with_the_same_fields_has_the_same_owners(served: ServedResource) -> None:
     tracker = Tracker()
     _track(tracker, served, pod("one", app="y"), "2030-01-01T00:00:00Z")
 
@@ -42,7 +44,7 @@ def test_a_second_object_with_the_same_fields_has_the_same_owners(served: Served
 
 @pytest.mark.parametrize("other", [pod("two"), pod("two", tier="y"), {**pod("two"), "spec": {}}])
 def test_an_object_with_other_fields_is_tracked_separately(
-    served: Served, other: dict[str, Any]
+    served: ServedResource, other: dict[str, Any]
 ) -> None:
     tracker = Tracker()
     first = _track(tracker, served, pod("one", app="x"), "2030-01-01T00:00:00Z")

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from kubeloop.machinery import AlreadyExists, ObjectKey, controller_ref
+from kubeloop.errors import AlreadyExists
+from kubeloop.meta import ObjectKey, controller_ref
 from kubeloop.runtime import Context, Result
 from kubeloop.wire.apps.v1 import Deployment, ReplicaSet, ReplicaSetSpec
 from kubeloop.wire.core.v1 import Pod, PodTemplateSpec
@@ -166,4 +167,4 @@ async def _delete_history(ctx: Context, deployment: Deployment, old: Sequence[Re
     by_revision = sorted(empty, key=_revision)
     at = ctx.client.resource(ReplicaSet, namespace=deployment.metadata.namespace)
     for each in by_revision[: max(0, len(empty) - (_HISTORY if limit is None else limit))]:
-        await at.delete(each.metadata.name, uid=each.metadata.uid, missing_ok=True)
+        await at.delete(each.metadata.name, expected_uid=each.metadata.uid, missing_ok=True)

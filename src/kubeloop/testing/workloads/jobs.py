@@ -15,7 +15,7 @@ from typing import final
 import msgspec
 
 from kubeloop.kit import Clock
-from kubeloop.machinery import ObjectKey, is_condition_true
+from kubeloop.meta import ObjectKey, is_condition_true
 from kubeloop.runtime import Context, Result
 from kubeloop.wire.batch.v1 import Job, JobCondition, JobStatus
 from kubeloop.wire.core.v1 import Pod

@@ -12,8 +12,9 @@ import itertools
 from datetime import datetime
 from typing import final
 
+from kubeloop.errors import Conflict, NotFound
 from kubeloop.kit import Clock
-from kubeloop.machinery import Conflict, NotFound, ObjectKey, find_condition
+from kubeloop.meta import ObjectKey, find_condition
 from kubeloop.runtime import Context, Result
 from kubeloop.wire.core.v1 import Node, Pod, PodCondition, PodStatus
 
@@ -85,7 +86,7 @@ class Kubelet:
         # As the kubelet: once the containers have stopped, it deletes with grace period 0.
         at = ctx.client.resource(Pod, namespace=pod.metadata.namespace)
         uid, name = pod.metadata.uid, pod.metadata.name
-        await at.delete(name, uid=uid, grace_period=0, missing_ok=True)
+        await at.delete(name, expected_uid=uid, grace_period=0, missing_ok=True)
         return None
 
 

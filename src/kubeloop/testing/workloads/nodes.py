@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from kubeloop.clients import Client
-from kubeloop.machinery import AlreadyExists, ObjectKey, is_condition_true
+from kubeloop.clients import APIClient
+from kubeloop.errors import AlreadyExists
+from kubeloop.meta import ObjectKey, is_condition_true
 from kubeloop.runtime import Context
 from kubeloop.wire import Quantity
 from kubeloop.wire.core.v1 import (
@@ -32,7 +33,7 @@ VERSION = "v1.37.0"  # the kubelet version that the nodes report
 _CAPACITY = {"cpu": Quantity("8"), "memory": Quantity("32Gi"), "pods": Quantity("1000")}
 
 
-async def register_nodes(client: Client, count: int) -> None:
+async def register_nodes(client: APIClient, count: int) -> None:
     """Create the nodes node-1, node-2, … unless they exist. If cancelled, some may exist."""
     for number in range(1, count + 1):
         name = f"node-{number}"

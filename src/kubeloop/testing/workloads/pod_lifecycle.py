@@ -20,7 +20,7 @@ from typing import Final
 
 import msgspec
 
-from kubeloop.machinery import find_condition, is_condition_true
+from kubeloop.meta import find_condition, is_condition_true
 from kubeloop.wire.core.v1 import (
     Container,
     ContainerState,

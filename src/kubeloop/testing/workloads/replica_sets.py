@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kubeloop.machinery import ObjectKey
+from kubeloop.meta import ObjectKey
 from kubeloop.runtime import Context, Result
 from kubeloop.wire.apps.v1 import ReplicaSet, ReplicaSetStatus
 from kubeloop.wire.core.v1 import Pod

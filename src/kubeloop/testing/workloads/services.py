@@ -11,8 +11,9 @@ import itertools
 from collections.abc import Sequence
 from typing import Final
 
-from kubeloop.machinery import ObjectKey, as_selector, controller_ref
+from kubeloop.meta import ObjectKey, controller_ref
 from kubeloop.runtime import Context
+from kubeloop.selectors import as_selector
 from kubeloop.wire.core.v1 import ObjectReference, Pod, Service, ServicePort
 from kubeloop.wire.discovery.v1 import Endpoint, EndpointConditions, EndpointPort, EndpointSlice
 from kubeloop.wire.meta.v1 import ObjectMeta

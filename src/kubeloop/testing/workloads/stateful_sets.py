@@ -14,7 +14,8 @@ from typing import Final
 
 import msgspec
 
-from kubeloop.machinery import AlreadyExists, ObjectKey
+from kubeloop.errors import AlreadyExists
+from kubeloop.meta import ObjectKey
 from kubeloop.runtime import Context, Result
 from kubeloop.wire.apps.v1 import StatefulSet, StatefulSetStatus
 from kubeloop.wire.core.v1 import Pod

@@ -17,7 +17,7 @@ import msgspec
 
 from kubeloop.wire import KubeError
 
-from ..statuses import Refusal
+from ..statuses import StatusError
 from ..values.causes import quoted
 from .webhook_rules import AdmissionRequest, Target
 
@@ -165,7 +165,7 @@ def _patch(response: Mapping[str, Any]) -> list[Any]:
     return patch
 
 
-def denial(hook: str, webhook_status: Mapping[str, Any] | None) -> Refusal:
+def denial(hook: str, webhook_status: Mapping[str, Any] | None) -> StatusError:
     """The error of a request that a webhook denied, as kube-apiserver's `ToStatusErr`."""
     result = dict(webhook_status or {})
     denied = f"admission webhook {quoted(hook)} denied the request"
@@ -180,4 +180,4 @@ def denial(hook: str, webhook_status: Mapping[str, Any] | None) -> Refusal:
     status |= {key: result[key] for key in ("reason", "details") if result.get(key)}
     code = result.get("code")
     status["code"] = code if isinstance(code, int) and code >= 400 else 400
-    return Refusal(status)
+    return StatusError(status)

@@ -12,8 +12,8 @@ from typing import Any, Final, final
 
 import msgspec
 
-from kubeloop.machinery.labels import selector_from_wire
-from kubeloop.wire import InvalidValue
+from kubeloop.selectors import selector_from_wire
+from kubeloop.wire import InvalidArgument
 
 from .. import statuses
 from ..identity import Objects, User, find_object
@@ -121,11 +121,11 @@ def matches_selectors(hook: Mapping[str, Any], request: AdmissionRequest, object
     """Whether a webhook's namespace and object selectors match the request.
 
     Raises:
-        Refusal: the request's namespace does not exist (404), or a selector is invalid (500).
+        StatusError: the request's namespace does not exist (404), or a selector is invalid (500).
     """
     try:
         return _namespace_matches(hook, request, objects) and _object_matches(hook, request)
-    except InvalidValue as error:
+    except InvalidArgument as error:
         raise statuses.internal_error(str(error)) from error
 
 

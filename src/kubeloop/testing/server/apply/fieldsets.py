@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias, final
 
 import msgspec
 
-from kubeloop.wire import InvalidValue
+from kubeloop.wire import InvalidArgument
 
 from .shapes import Shape
 
@@ -54,7 +54,7 @@ class FieldSet:
         """Parse `fieldsV1` (decoded JSON).
 
         Elements of an unknown type are dropped, as in structured-merge-diff.
-        Raises: InvalidValue when it is not FieldsV1.
+        Raises: InvalidArgument when it is not FieldsV1.
         """
         return cls(_read(fields, top=True))
 
@@ -217,7 +217,7 @@ def _paths(tree: Tree, start: Path) -> Iterator[Path]:
 def _read(fields: object, *, top: bool = False) -> Tree:
     # Elements with the same normal form are merged.
     if not isinstance(fields, Mapping):
-        raise InvalidValue(f"fieldsV1: expected an object, found {type(fields).__name__}")
+        raise InvalidArgument(f"fieldsV1: expected an object, found {type(fields).__name__}")
     tree: Tree = {}
     for key, below in fields.items():
         if key == ".":
@@ -244,7 +244,7 @@ def _to_json(node: Tree) -> dict[str, Any]:
 def _normalize(key: str) -> str:
     """A path element in its normal form; "" for an unknown type."""
     if len(key) < 2 or key[1] != ":":
-        raise InvalidValue(f"fieldsV1: {key!r} is not a path element (f:, k:, v: or i:)")
+        raise InvalidArgument(f"fieldsV1: {key!r} is not a path element (f:, k:, v: or i:)")
     match key[0]:
         case "f":
             return key
@@ -261,9 +261,9 @@ def _decode(key: str, expected: type) -> Any:
     try:
         found = msgspec.json.decode(key[2:])
     except msgspec.DecodeError as error:
-        raise InvalidValue(f"fieldsV1: {key!r} has no JSON after its colon") from error
+        raise InvalidArgument(f"fieldsV1: {key!r} has no JSON after its colon") from error
     if not isinstance(found, expected):
-        raise InvalidValue(f"fieldsV1: {key!r} needs an object after its colon")
+        raise InvalidArgument(f"fieldsV1: {key!r} needs an object after its colon")
     return found
 
 
@@ -271,7 +271,7 @@ def _index(key: str) -> int:
     try:
         return int(key[2:])
     except ValueError as error:
-        raise InvalidValue(f"fieldsV1: {key!r} needs a number after its colon") from error
+        raise InvalidArgument(f"fieldsV1: {key!r} needs a number after its colon") from error
 
 
 def key_element(keys: Mapping[str, Any]) -> str:

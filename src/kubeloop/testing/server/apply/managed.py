@@ -16,9 +16,9 @@ from typing import Any, Final
 
 import msgspec
 
-from kubeloop.wire import InvalidValue, TypeFacts
+from kubeloop.wire import InvalidArgument, TypeFacts
 
-from ..statuses import Refusal, bad_request
+from ..statuses import StatusError, bad_request
 from ..values.json_values import json_equal
 from .fieldsets import EMPTY, FieldSet
 from .last_applied import client_side_fields, with_last_applied
@@ -80,7 +80,7 @@ def apply(
     and `/status` ignores the spec.
 
     Raises:
-        Refusal: 409 if another manager owns a field that would change, without `force`; 400
+        StatusError: 409 if another manager owns a field that would change, without `force`; 400
             for another type or with managedFields; 500 for list elements with the same key
             and for undeclared fields, as in kube-apiserver.
     """
@@ -101,7 +101,7 @@ def apply(
     _check_lists(request)
     try:
         return _apply(live, request, force=force)
-    except InvalidValue as error:
+    except InvalidArgument as error:
         raise _merge_error(f"failed to merge config: {error}") from error
 
 
@@ -131,7 +131,7 @@ def track(
         me = Identity(manager or "unknown", "Update", api_version, subresource)
         after = without_nulls(_bare(new, ignored), shape)
         found = _update_owners(managers, before, after, shape=shape, me=me, now=now)
-    except InvalidValue:
+    except InvalidArgument:
         found = _valid_owners(old)
     return _with_managers(new, found)
 
@@ -203,7 +203,7 @@ def _types_of(obj: dict[str, Any]) -> dict[str, Any]:
 def _owners(obj: dict[str, Any] | None) -> Managers:
     try:
         return read_managers(_metadata(obj).get("managedFields"))
-    except InvalidValue as error:
+    except InvalidArgument as error:
         raise _merge_error(f"failed to decode managed fields: {error}") from error
 
 
@@ -211,7 +211,7 @@ def _valid_owners(obj: dict[str, Any] | None) -> Managers:
     """The owners; none if `managedFields` is invalid: an update must not fail because of it."""
     try:
         return read_managers(_metadata(obj).get("managedFields"))
-    except InvalidValue:
+    except InvalidArgument:
         return {}
 
 
@@ -231,7 +231,7 @@ def _initial_owners(
     return _valid_owners(new) or _valid_owners(old)
 
 
-def _merge_error(message: str) -> Refusal:
+def _merge_error(message: str) -> StatusError:
     # A 500 without a reason: in kube-apiserver these are plain Go errors, not API errors.
     status = {
         "kind": "Status",
@@ -241,7 +241,7 @@ def _merge_error(message: str) -> Refusal:
         "message": message,
         "code": 500,
     }
-    return Refusal(status)
+    return StatusError(status)
 
 
 def _with_managers(obj: dict[str, Any], managers: Managers) -> dict[str, Any]:
@@ -377,7 +377,7 @@ def _fields_left(merged: dict[str, Any], removed: FieldSet, shape: Shape) -> Fie
 def _owners_after(
     request: _ApplyRequest, merged: dict[str, Any], applied: FieldSet, *, force: bool
 ) -> Managers:
-    """The owners after the apply. Raises: Refusal on conflicts with other managers."""
+    """The owners after the apply. Raises: StatusError on conflicts with other managers."""
     change = compare(request.base, merged, request.shape)
     conflicts = {
         identity: lost

@@ -12,9 +12,9 @@ from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
-from kubeloop.wire import InvalidValue
+from kubeloop.wire import InvalidArgument
 
-from ..statuses import Cause, Refusal, apply_conflict
+from ..statuses import Cause, StatusError, apply_conflict
 from .fieldsets import FieldSet, path_text
 
 __all__ = [
@@ -76,23 +76,23 @@ def is_reset(raw: object) -> bool:
 def read_managers(raw: object) -> Managers:
     """Parse `managedFields`; of several entries of one manager the last one counts.
 
-    Raises: InvalidValue when it is not a list of entries.
+    Raises: InvalidArgument when it is not a list of entries.
     """
     if raw is None:
         return {}
     if not isinstance(raw, list):
-        raise InvalidValue(f"managedFields: expected a list, found {type(raw).__name__}")
+        raise InvalidArgument(f"managedFields: expected a list, found {type(raw).__name__}")
     return dict(_read_entry(index, each) for index, each in enumerate(raw))
 
 
 def _read_entry(index: int, raw: object) -> tuple[Identity, Entry]:
     if not isinstance(raw, Mapping):
-        raise InvalidValue(f"managedFields[{index}]: expected an object")
+        raise InvalidArgument(f"managedFields[{index}]: expected an object")
     operation, version = raw.get("operation"), raw.get("apiVersion")
     if operation not in {"Apply", "Update"}:
-        raise InvalidValue("operation must be `Apply` or `Update`")
+        raise InvalidArgument("operation must be `Apply` or `Update`")
     if not isinstance(version, str) or not version:
-        raise InvalidValue("apiVersion must not be empty")
+        raise InvalidArgument("apiVersion must not be empty")
     _check_format(index, raw.get("fieldsType"))
     identity = Identity(
         manager=str(raw.get("manager") or ""),
@@ -107,9 +107,9 @@ def _read_entry(index: int, raw: object) -> tuple[Identity, Entry]:
 def _check_format(index: int, name: object) -> None:
     # There is only one format so far.
     if not name:
-        raise InvalidValue(f"missing fieldsType in managed fields entry {index}")
+        raise InvalidArgument(f"missing fieldsType in managed fields entry {index}")
     if name != "FieldsV1":
-        raise InvalidValue(f'invalid fieldsType "{name}" in managed fields entry {index}')
+        raise InvalidArgument(f'invalid fieldsType "{name}" in managed fields entry {index}')
 
 
 def encode_managers(managers: Managers) -> list[dict[str, Any]]:
@@ -177,7 +177,7 @@ def cap_updaters(managers: Managers) -> Managers:
     return left
 
 
-def conflict_error(conflicts: Mapping[Identity, FieldSet]) -> Refusal:
+def conflict_error(conflicts: Mapping[Identity, FieldSet]) -> StatusError:
     """409 that names each field and its manager."""
     found = [
         (manager, path_text(path))

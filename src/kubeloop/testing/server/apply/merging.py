@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from kubeloop.wire import InvalidValue
+from kubeloop.wire import InvalidArgument
 
 from .fieldsets import Tree, path_text
 from .object_fields import elements_of
@@ -187,7 +187,7 @@ def _problems(value: Any, shape: Shape, path: tuple[str, ...]) -> Iterator[str]:
 def _list_problems(value: list[Any], shape: Shape, path: tuple[str, ...]) -> Iterator[str]:
     try:
         found = elements_of(value, shape)
-    except InvalidValue as error:
+    except InvalidArgument as error:
         yield f"{path_text(path)}: {error}"
         return
     inside = shape.item()

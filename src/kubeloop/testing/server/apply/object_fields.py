@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from kubeloop.wire import InvalidValue
+from kubeloop.wire import InvalidArgument
 
 from ..values.json_values import json_equal
 from .fieldsets import EMPTY, LEAF, FieldSet, Tree, key_element, union, value_element
@@ -42,7 +42,7 @@ class Comparison(msgspec.Struct, frozen=True):
 def fields_of(value: Any, shape: Shape) -> FieldSet:
     """Every leaf of `value`, its list elements, and its map keys.
 
-    Raises: InvalidValue for a list element without a key.
+    Raises: InvalidArgument for a list element without a key.
     """
     tree = _tree(value, shape)
     return FieldSet({element: node for element, node in tree.items() if element != "."})
@@ -81,14 +81,14 @@ def _items_tree(value: list[Any], shape: Shape) -> Tree:
 def elements_of(items: list[Any], shape: Shape) -> dict[str, list[Any]]:
     """The items of a set or keyed list by path element, in order.
 
-    Raises: InvalidValue for an item without a key, or of a type that a set cannot contain.
+    Raises: InvalidArgument for an item without a key, or of a type that a set cannot contain.
     """
     found: dict[str, list[Any]] = {}
     for index, item in enumerate(items):
         try:
             element = _element_of(item, shape)
-        except InvalidValue as error:
-            raise InvalidValue(f"element {index}: {error}") from None
+        except InvalidArgument as error:
+            raise InvalidArgument(f"element {index}: {error}") from None
         found.setdefault(element, []).append(item)
     return found
 
@@ -99,11 +99,11 @@ def _element_of(item: Any, shape: Shape) -> str:
         return key_element(_keys_of(item, shape))
     match item:
         case dict():
-            raise InvalidValue("associative list without keys has an element that's a map type")
+            raise InvalidArgument("associative list without keys has an element that's a map type")
         case list():
-            raise InvalidValue("not supported: associative list with lists as elements")
+            raise InvalidArgument("not supported: associative list with lists as elements")
         case None:
-            raise InvalidValue(
+            raise InvalidArgument(
                 "associative list without keys has an element that's an explicit null"
             )
     return value_element(item)
@@ -111,9 +111,9 @@ def _element_of(item: Any, shape: Shape) -> str:
 
 def _keys_of(item: Any, shape: Shape) -> dict[str, Any]:
     if item is None:
-        raise InvalidValue("associative list with keys may not have a null element")
+        raise InvalidArgument("associative list with keys may not have a null element")
     if not isinstance(item, dict):
-        raise InvalidValue("associative list with keys may not have non-map elements")
+        raise InvalidArgument("associative list with keys may not have non-map elements")
     inside = shape.item()
     given = {
         name: item[name] if name in item else inside.key_default(name) for name in shape.list_keys
@@ -122,7 +122,7 @@ def _keys_of(item: Any, shape: Shape) -> dict[str, Any]:
     keys = {name: value for name, value in given.items() if value is not ABSENT}
     if not keys:
         names = " ".join(f'"{name}"' for name in shape.list_keys)
-        raise InvalidValue(
+        raise InvalidArgument(
             f"associative list with keys has an element that omits all key fields [{names}] "
             "(and doesn't have default values for any key fields)"
         )
@@ -135,7 +135,7 @@ def _keys_of(item: Any, shape: Shape) -> dict[str, Any]:
 def compare(old: dict[str, Any], new: dict[str, Any], shape: Shape) -> Comparison:
     """The difference between `old` and `new`.
 
-    Raises: InvalidValue for a list element without a key.
+    Raises: InvalidArgument for a list element without a key.
     """
     found = _fields_differ(old, new, shape)
     return Comparison(*map(FieldSet, found)) if found else Comparison()

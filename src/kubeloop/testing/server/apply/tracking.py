@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, final
 
-from ..registry import Served
+from ..registry import ServedResource
 from ..storage.store import Object, encoded
 from .managed import track
 
@@ -31,7 +31,7 @@ class Tracker:
 
     def track(
         self,
-        served: Served,
+        served: ServedResource,
         old: Object | None,
         new: Object,
         *,

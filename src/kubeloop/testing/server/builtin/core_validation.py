@@ -14,11 +14,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
-from kubeloop.machinery.names import (
-    problems_of_dns_label,
-    problems_of_dns_subdomain,
-    problems_of_label_key,
-)
+from kubeloop.meta import problems_of_dns_label, problems_of_dns_subdomain, problems_of_label_key
 
 from ..values import causes
 from ..values.json_values import json_equal

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
-from kubeloop.machinery.names import (
+from kubeloop.meta import (
     problems_of_dns_label,
     problems_of_dns_subdomain,
     problems_of_path_segment,

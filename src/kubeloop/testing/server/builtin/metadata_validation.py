@@ -2,7 +2,7 @@
 
 Guarantees: causes have kube-apiserver's paths and reasons; names follow the rule of the kind (a
 label for namespaces and services, a path segment in RBAC, else a subdomain).
-See also: the rules for names (`kubeloop.machinery.names`).
+See also: the rules for names (`kubeloop.meta.names`).
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from kubeloop.machinery.identity import GroupVersion
-from kubeloop.machinery.names import (
+from kubeloop.meta import (
     ANNOTATIONS_LIMIT,
+    GroupVersion,
     problems_of_dns_label,
     problems_of_dns_subdomain,
     problems_of_label_key,
     problems_of_path_segment,
 )
-from kubeloop.wire import InvalidValue
+from kubeloop.wire import InvalidArgument
 
 from ..values import causes
 from .value_rules import (
@@ -180,5 +180,5 @@ def _one_owner(owner: Mapping[str, Any], path: str) -> Causes:
 def _is_api_version(text: str) -> bool:
     try:
         return bool(GroupVersion.parse(text).version)
-    except InvalidValue:
+    except InvalidArgument:
         return False

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
-from kubeloop.machinery.names import problems_of_dns_label, problems_of_dns_subdomain
+from kubeloop.meta import problems_of_dns_label, problems_of_dns_subdomain
 
 from ..values import causes
 from ..values.json_values import json_equal

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 
 from kubeloop.wire import resources
 
-from ..statuses import Cause, Refusal, invalid
+from ..statuses import Cause, StatusError, invalid
 from ..values import causes
 from ..values.json_values import Json, map_field, map_items, value_at, with_defaults, without
 from .allocation import Allocator
@@ -45,7 +45,7 @@ def prepare_for_create(
     """`obj` prepared for storage; it has its defaults, its name and its uid already.
 
     Raises:
-        Refusal: a requested address or port cannot be allocated (422).
+        StatusError: a requested address or port cannot be allocated (422).
     """
     if (group, kind) in _WITH_STATUS and (group, kind) not in _KEEPS_STATUS:
         first = _initial_status(group, kind)
@@ -217,7 +217,7 @@ def prepare_for_update(
     """`new` with the allocations of `old` that it does not mention; others are released.
 
     Raises:
-        Refusal: a requested address or port cannot be allocated (422).
+        StatusError: a requested address or port cannot be allocated (422).
     """
     if (group, kind) == ("apps", "DaemonSet"):
         return _update_template_generation(new, old)
@@ -230,7 +230,7 @@ def prepare_for_update(
     allocator.release(old)
     try:
         return _allocate(patched, allocator)
-    except Refusal:
+    except StatusError:
         allocator.adopt(old)
         raise
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
-from kubeloop.machinery.names import problems_of_dns_subdomain
+from kubeloop.meta import problems_of_dns_subdomain
 from kubeloop.wire import Quantity
 
 from ..values import causes

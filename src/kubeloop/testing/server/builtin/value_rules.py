@@ -13,8 +13,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
-from kubeloop.machinery.names import problems_of_label_key, problems_of_label_value
-from kubeloop.wire import InvalidValue, Quantity
+from kubeloop.meta import problems_of_label_key, problems_of_label_value
+from kubeloop.wire import InvalidArgument, Quantity
 
 from ..statuses import Cause
 from ..values import causes
@@ -79,7 +79,7 @@ def check_unchanged(path: str, value: Any, before: Any) -> Causes:
 
 
 def check_name(path: str, value: Any, rule: Callable[[str], list[str]]) -> Causes:
-    """Check `value` with a rule of `kubeloop.machinery.names`."""
+    """Check `value` with a rule of `kubeloop.meta.names`."""
     yield from (causes.invalid(path, value, problem) for problem in rule(str(value)))
 
 
@@ -148,7 +148,7 @@ def parse_quantity(value: Any) -> Quantity | None:
     """The quantity; None if it is invalid. Cached, because few values occur in many objects."""
     try:
         return Quantity(value)
-    except InvalidValue:
+    except InvalidArgument:
         return None
 
 

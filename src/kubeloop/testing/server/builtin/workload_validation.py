@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
-from kubeloop.machinery.labels import selector_from_map, selector_from_wire
-from kubeloop.wire import InvalidValue
+from kubeloop.selectors import selector_from_map, selector_from_wire
+from kubeloop.wire import InvalidArgument
 
 from ..statuses import Cause
 from ..values import causes
@@ -267,7 +267,7 @@ def _matches(selector: Any, labels: Mapping[str, str]) -> bool:
     """Whether a selector matches; an invalid one has been reported already."""
     try:
         return selector_from_wire(selector).matches(labels)
-    except InvalidValue:
+    except InvalidArgument:
         return True
 
 

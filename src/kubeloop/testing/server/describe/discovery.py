@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from ..registry import Registry, Served
+from ..registry import Registry, ServedResource
 from .documents import Document, cached_documents
 
 __all__ = [
@@ -186,14 +186,14 @@ def _group(registry: Registry, group: str) -> dict[str, Any]:
     return {"metadata": {"name": group} if group else {}, "versions": versions}
 
 
-def _in_order(served: tuple[Served, ...]) -> list[Served]:
+def _in_order(served: tuple[ServedResource, ...]) -> list[ServedResource]:
     return sorted(served, key=lambda each: each.plural)
 
 
 # --- resources
 
 
-def _resource(served: Served) -> dict[str, Any]:
+def _resource(served: ServedResource) -> dict[str, Any]:
     resource: dict[str, Any] = {
         "resource": served.plural,
         "responseKind": _response_kind(served, served.group, served.version, served.kind),
@@ -214,7 +214,7 @@ def _resource(served: Served) -> dict[str, Any]:
     return _without_empty(resource, "shortNames", "categories", "subresources")
 
 
-def _response_kind(served: Served, group: str, version: str, kind: str) -> dict[str, str]:
+def _response_kind(served: ServedResource, group: str, version: str, kind: str) -> dict[str, str]:
     # kube-apiserver omits group and version of built-in kinds in their own group version.
     if served.custom is None and (group, version) == (served.group, served.version):
         group = version = ""
@@ -225,7 +225,7 @@ def _without_empty(resource: Mapping[str, Any], *keys: str) -> dict[str, Any]:
     return {key: value for key, value in resource.items() if value or key not in keys}
 
 
-def _api_resources(served: Served) -> Iterator[dict[str, Any]]:
+def _api_resources(served: ServedResource) -> Iterator[dict[str, Any]]:
     """A resource and its subresources as in the legacy document."""
     resource: dict[str, Any] = {
         "name": served.plural,
@@ -251,7 +251,7 @@ def _api_resources(served: Served) -> Iterator[dict[str, Any]]:
         }
 
 
-def _storage_hash(served: Served) -> str:
+def _storage_hash(served: ServedResource) -> str:
     """The storageVersionHash, computed as by `StorageVersionHash` of kube-apiserver."""
     text = f"{served.storage[0]}/{served.storage_version}/{served.kind}"
     return base64.b64encode(hashlib.sha256(text.encode()).digest()[:8]).decode()

@@ -18,7 +18,7 @@ import msgspec
 from kubeloop.wire import Model, class_for
 from kubeloop.wire.meta.v1 import ListMeta, ObjectMeta
 
-from ..registry import Registry, Served
+from ..registry import Registry, ServedResource
 from .documents import Document, cached_documents
 from .openapi_paths import paths_of
 from .openapi_schemas import Dialect, custom_schemas, schemas_of
@@ -108,12 +108,12 @@ def _relative_path(group: str, version: str) -> str:
     return f"apis/{group}/{version}" if group else f"api/{version}"
 
 
-def _paths(served: Iterable[Served], dialect: Dialect) -> dict[str, Any]:
+def _paths(served: Iterable[ServedResource], dialect: Dialect) -> dict[str, Any]:
     found = [paths_of(each, dialect) for each in served]
     return dict(sorted((path, item) for paths in found for path, item in paths.items()))
 
 
-def _schemas(served: Iterable[Served], dialect: Dialect) -> dict[str, Any]:
+def _schemas(served: Iterable[ServedResource], dialect: Dialect) -> dict[str, Any]:
     kinds = tuple(served)
     found = schemas_of(_classes(kinds), dialect)
     for each in kinds:
@@ -122,7 +122,7 @@ def _schemas(served: Iterable[Served], dialect: Dialect) -> dict[str, Any]:
     return dict(sorted(found.items()))
 
 
-def _classes(served: Iterable[Served]) -> Iterator[type[Model]]:
+def _classes(served: Iterable[ServedResource]) -> Iterator[type[Model]]:
     # Subresources may have kinds of other groups, such as Scale.
     yield ObjectMeta
     yield ListMeta
@@ -133,13 +133,13 @@ def _classes(served: Iterable[Served]) -> Iterator[type[Model]]:
         yield from (cls for name in sorted(names) if (cls := class_for(*name)) is not None)
 
 
-def _hash(served: Iterable[Served]) -> str:
+def _hash(served: Iterable[ServedResource]) -> str:
     """A hash of the input of a document: building all documents for the index is too slow."""
     content = [_FORMAT, _INFO["version"], *map(_hashed_content, served)]
     return hashlib.sha512(msgspec.json.encode(content)).hexdigest().upper()
 
 
-def _hashed_content(served: Served) -> list[Any]:
+def _hashed_content(served: ServedResource) -> list[Any]:
     content: list[Any] = [served.group, served.version, served.plural, served.kind]
     content += [served.namespaced, served.verbs, served.parts]
     return [*content, served.custom.schema.raw] if served.custom else content

@@ -14,7 +14,7 @@ import msgspec
 
 from kubeloop.wire import Subresource, class_for
 
-from ..registry import Served
+from ..registry import ServedResource
 from .openapi_schemas import Dialect, custom_name, definition_name, reference
 
 __all__ = ["paths_of"]
@@ -74,12 +74,12 @@ _OBJECT_VERBS: Final = (
 _SUBRESOURCE_VERBS: Final = (*_OBJECT_VERBS, _Verb("create", "post", "post", "create", _WRITES))
 
 
-def paths_of(served: Served, dialect: Dialect) -> dict[str, Schema]:
+def paths_of(served: ServedResource, dialect: Dialect) -> dict[str, Schema]:
     """The paths of a resource that have operations."""
     return {path: item for path, item in _paths(served, dialect) if item}
 
 
-def _paths(served: Served, dialect: Dialect) -> Iterator[tuple[str, Schema]]:
+def _paths(served: ServedResource, dialect: Dialect) -> Iterator[tuple[str, Schema]]:
     prefix = f"/apis/{served.group}" if served.group else "/api"
     root = f"{prefix}/{served.version}"
     all_namespaces = f"{root}/{served.plural}"
@@ -100,7 +100,7 @@ def _paths(served: Served, dialect: Dialect) -> Iterator[tuple[str, Schema]]:
 
 
 def _item(
-    served: Served,
+    served: ServedResource,
     verbs: tuple[_Verb, ...],
     dialect: Dialect,
     *,
@@ -125,12 +125,12 @@ def _item(
     return item
 
 
-def _placeholders(served: Served) -> tuple[str, ...]:
+def _placeholders(served: ServedResource) -> tuple[str, ...]:
     return ("name", "namespace") if served.namespaced else ("name",)
 
 
 def _operation(
-    served: Served, verb: _Verb, dialect: Dialect, *, part: Subresource | None, suffix: str
+    served: ServedResource, verb: _Verb, dialect: Dialect, *, part: Subresource | None, suffix: str
 ) -> Schema:
     kind = (part.group, part.version, part.kind) if part else None
     group, version, name = kind or (served.group, served.version, served.kind)
@@ -148,7 +148,7 @@ def _operation(
 
 
 def _add_body(
-    operation: Schema, served: Served, verb: _Verb, schema: Schema, dialect: Dialect
+    operation: Schema, served: ServedResource, verb: _Verb, schema: Schema, dialect: Dialect
 ) -> None:
     # Strategic merge patches are not supported for custom kinds.
     media = [_JSON]
@@ -181,7 +181,7 @@ def _parameter(name: str, type_: str, dialect: Dialect, *, where: str = "query")
 
 
 def _schema_ref(
-    served: Served, part: Subresource | None, dialect: Dialect, *, listed: bool
+    served: ServedResource, part: Subresource | None, dialect: Dialect, *, listed: bool
 ) -> Schema:
     """A reference to the schema of an operation's body; empty if there is none."""
     own = (served.group, served.version, served.kind)
@@ -193,7 +193,9 @@ def _schema_ref(
     return reference(definition_name(cls), dialect) if cls is not None else {}
 
 
-def _operation_id(served: Served, verb: _Verb, part: Subresource | None, suffix: str) -> str:
+def _operation_id(
+    served: ServedResource, verb: _Verb, part: Subresource | None, suffix: str
+) -> str:
     # As in kube-apiserver: `createCoreV1NamespacedPod`, `listAppsV1DeploymentForAllNamespaces`.
     group = served.group.removesuffix(".k8s.io") or "core"
     words = [word.capitalize() for word in group.replace("-", ".").split(".")]

@@ -17,7 +17,7 @@ from kubeloop.wire import Duration, FieldFacts, Kind, MicroTime, Model, Quantity
 from kubeloop.wire.meta.v1 import ListMeta, ObjectMeta
 from kubeloop.wire.plan import ListOf, MapOf, Node, Object, Value, plan_of
 
-from ..registry import Served
+from ..registry import ServedResource
 
 __all__ = [
     "Dialect",
@@ -175,13 +175,13 @@ def _with_rules(schema: Schema, facts: FieldFacts, dialect: Dialect) -> Schema:
 # --- custom kinds
 
 
-def custom_name(served: Served) -> str:
+def custom_name(served: ServedResource) -> str:
     """`com.example.v1.Website` for the group example.com."""
     group = ".".join(reversed(served.group.split(".")))
     return f"{group}.{served.version}.{served.kind}"
 
 
-def custom_schemas(served: Served, dialect: Dialect) -> dict[str, Schema]:
+def custom_schemas(served: ServedResource, dialect: Dialect) -> dict[str, Schema]:
     """The schemas of a custom kind and of its list, by name; metadata comes from `schemas_of`."""
     # apiextensions adds these fields to the schema of a definition.
     assert served.custom is not None
@@ -210,7 +210,7 @@ def custom_schemas(served: Served, dialect: Dialect) -> dict[str, Schema]:
     }
 
 
-def _gvk(served: Served, kind: str) -> Schema:
+def _gvk(served: ServedResource, kind: str) -> Schema:
     gvk = {"group": served.group, "kind": kind, "version": served.version}
     return {"x-kubernetes-group-version-kind": [gvk]}
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final, Literal, final
 
-from ..registry import Served
+from ..registry import ServedResource
 from ..storage.store import Entry, Object, encoded
 
 __all__ = ["PARTIAL", "TABLE", "Representation", "head_of", "to_served_version"]
@@ -24,7 +24,7 @@ def head_of(api_version: str, kind: str) -> bytes:
     return b'{"kind":%s,"apiVersion":%s,' % (encoded(kind), encoded(api_version))
 
 
-def to_served_version(served: Served, obj: Object) -> Object:
+def to_served_version(served: ServedResource, obj: Object) -> Object:
     """Convert a stored object to the version of `served`."""
     if _has_stored_schema(served):
         return {**obj, "kind": served.kind, "apiVersion": served.api_version}
@@ -38,7 +38,7 @@ def to_served_version(served: Served, obj: Object) -> Object:
     return {**converted, "kind": served.kind, "apiVersion": served.api_version}
 
 
-def _has_stored_schema(served: Served) -> bool:
+def _has_stored_schema(served: ServedResource) -> bool:
     """Whether the served version has the schema of the storage version."""
     if (served.group, served.plural) != served.storage:
         return False
@@ -67,7 +67,7 @@ class Representation:
 
     def __init__(
         self,
-        served: Served,
+        served: ServedResource,
         *,
         kind: Literal["", "PartialObjectMetadata", "Table"] = "",
         include: str = "Metadata",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from kubeloop.wire import InvalidValue
+from kubeloop.wire import InvalidArgument
 from kubeloop.wire.times import parse_time
 
 from ..values.json_values import value_at
@@ -149,7 +149,7 @@ def _job_duration(obj: Obj, since: Since) -> str:
         return since(started)
     try:
         return human_duration((parse_time(ended) - parse_time(started)).total_seconds())
-    except InvalidValue:
+    except InvalidArgument:
         return "<invalid>"
 
 

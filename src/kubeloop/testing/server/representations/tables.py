@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, Literal
 
-from kubeloop.machinery.jsonpath import JSONPath, JSONPathError
+from kubeloop.jsonpath import JSONPath, JSONPathError
 
-from ..registry import Served
+from ..registry import ServedResource
 from ..values.json_values import value_at
 from .cell_text import human_since
 from .table_kinds import Column, Layout, layout_of
@@ -32,7 +32,7 @@ _IS_DEFAULT_BETA: Final = "storageclass.beta.kubernetes.io/is-default-class"
 
 
 def table(
-    served: Served,
+    served: ServedResource,
     objects: Sequence[Mapping[str, Any]],
     *,
     include: str = "Metadata",
@@ -85,7 +85,7 @@ def _definition(column: Column) -> dict[str, Any]:
 
 
 def _row(
-    served: Served, layout: Layout, obj: Mapping[str, Any], now: datetime, include: str
+    served: ServedResource, layout: Layout, obj: Mapping[str, Any], now: datetime, include: str
 ) -> dict[str, Any]:
     row: dict[str, Any] = {
         "cells": layout.cells(obj, lambda timestamp: human_since(timestamp, now))
@@ -97,7 +97,7 @@ def _row(
     return row
 
 
-def _layout(served: Served) -> Layout:
+def _layout(served: ServedResource) -> Layout:
     if served.custom is not None:
         return _custom_layout(tuple(served.custom.columns))
     return layout_of(served.group, served.kind) or Layout(_DEFAULT, _default_cells)
@@ -113,7 +113,7 @@ def _default_cells(
 
 
 def _default_class(
-    served: Served, objects: Sequence[Mapping[str, Any]]
+    served: ServedResource, objects: Sequence[Mapping[str, Any]]
 ) -> Mapping[str, Any] | None:
     """The default storage class: the newest of those with the annotation."""
     if (served.group, served.kind) != ("storage.k8s.io", "StorageClass"):

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from kubeloop.machinery.names import problems_of_dns_1035_label, problems_of_dns_subdomain
+from kubeloop.meta import problems_of_dns_1035_label, problems_of_dns_subdomain
 
 from ..statuses import Cause
 from ..values import causes

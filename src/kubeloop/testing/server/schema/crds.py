@@ -12,7 +12,7 @@ from typing import Any, Final, Self, final
 
 import msgspec
 
-from kubeloop.machinery import api_version_rank
+from kubeloop.meta import api_version_rank
 from kubeloop.wire import TypeFacts
 
 from ..statuses import Cause, invalid
@@ -147,7 +147,7 @@ class CustomKind(msgspec.Struct, frozen=True):
         """The kind of a definition, after defaulting.
 
         Raises:
-            Refusal: the definition is not valid (422, with every cause).
+            StatusError: the definition is not valid (422, with every cause).
         """
         defaulted = default_crd(dict(crd))
         problems = problems_of_crd(defaulted)

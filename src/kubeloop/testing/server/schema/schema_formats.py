@@ -16,8 +16,8 @@ from datetime import date
 from typing import Final
 from urllib.parse import urlsplit
 
-from kubeloop.machinery.names import problems_of_dns_label, problems_of_dns_subdomain
-from kubeloop.wire import Duration, InvalidValue
+from kubeloop.meta import problems_of_dns_label, problems_of_dns_subdomain
+from kubeloop.wire import Duration, InvalidArgument
 from kubeloop.wire.times import parse_time
 
 __all__ = ["has_format"]
@@ -40,7 +40,7 @@ def _parses(parse: Callable[[str], object]) -> Callable[[str], bool]:
     def check(text: str) -> bool:
         try:
             parse(text)
-        except (ValueError, InvalidValue):
+        except (ValueError, InvalidArgument):
             return False
         return True
 

@@ -13,9 +13,8 @@ import functools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, final
 
-from kubeloop.machinery.identity import GroupVersion
-from kubeloop.machinery.names import problems_of_dns_1035_label
-from kubeloop.wire import NO_FACTS, FieldFacts, InvalidValue, TypeFacts, facts_of
+from kubeloop.meta import GroupVersion, problems_of_dns_1035_label
+from kubeloop.wire import NO_FACTS, FieldFacts, InvalidArgument, TypeFacts, facts_of
 from kubeloop.wire.meta.v1 import ObjectMeta
 
 from ..statuses import Cause, bad_request
@@ -70,7 +69,7 @@ class Schema:
         """`obj` without fields that the schema does not have, and the paths of those.
 
         Raises:
-            Refusal: metadata, here or in an embedded resource, cannot be decoded, or the object
+            StatusError: metadata, here or in an embedded resource, cannot be decoded, or the object
                 is nested too deeply (400).
         """
         unknown: list[str] = []
@@ -95,7 +94,7 @@ class Schema:
         With `subresource="status"` only the status is validated.
 
         Raises:
-            Refusal: the object is nested too deeply (400).
+            StatusError: the object is nested too deeply (400).
         """
         try:
             return self._problems(obj, old, subresource)
@@ -388,7 +387,7 @@ def _kind_problems(name: str, text: str, where: str) -> Iterator[Cause]:
     if name == "apiVersion":
         try:
             GroupVersion.parse(text)
-        except InvalidValue:
+        except InvalidArgument:
             yield causes.invalid(where, text, f"unexpected GroupVersion string: {text}")
         return
     problems = problems_of_dns_1035_label(text.lower())

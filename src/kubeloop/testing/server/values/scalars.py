@@ -15,7 +15,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any, Final, TypeAlias, final
 
-from kubeloop.wire import Duration, InvalidValue, MicroTime, Quantity
+from kubeloop.wire import Duration, InvalidArgument, MicroTime, Quantity
 from kubeloop.wire.plan import Value
 from kubeloop.wire.times import format_micro_time, format_time, parse_micro_time, parse_time
 
@@ -209,7 +209,7 @@ def _read_quantity(value: Any, found: Findings) -> Any:
         return _report(found, value, _QUANTITY_FORMAT)
     try:
         text = str(Quantity(value))
-    except InvalidValue:
+    except InvalidArgument:
         return _report(found, value, _QUANTITY_FORMAT)
     return value if text == value else text
 
@@ -230,7 +230,7 @@ def _time_reader(parse: Callable[[str], datetime], write: Callable[[Any], str]) 
             return report_type(found, value, "string")
         try:
             text = write(parse(value))
-        except InvalidValue:
+        except InvalidArgument:
             layout = "2006-01-02T15:04:05Z07:00"
             return _report(found, value, f"parsing time {quoted(value)} as {quoted(layout)}")
         return value if text == value else text
@@ -243,7 +243,7 @@ def _read_duration(value: Any, found: Findings) -> Any:
         return report_type(found, value, "string")
     try:
         text = str(Duration.parse(value))
-    except InvalidValue:
+    except InvalidArgument:
         return _report(found, value, f"time: invalid duration {quoted(value)}")
     return value if text == value else text
 
