@@ -23,7 +23,7 @@ def owners(reply: Response) -> dict[tuple[str, str, str], Any]:
 
 
 async def test_applying_a_missing_object_creates_it(api: RawClient) -> None:
-    """API-38"""
+    """API-38: apply semantics."""
     reply = await api.apply(api.at("configmaps", "a"), config_map("a", x="1"))
 
     assert (reply.code, reply.body["data"]) == (201, {"x": "1"})
@@ -46,7 +46,7 @@ async def test_applying_the_same_again_changes_nothing(api: RawClient) -> None:
 
 
 async def test_an_entry_of_managed_fields_has_these_fields(api: RawClient) -> None:
-    """API-36, API-37"""
+    """API-36, API-37: entries of managed fields."""
     reply = await api.apply(api.at("configmaps", "a"), config_map("a", x="1"))
 
     (entry,) = reply.meta["managedFields"]
@@ -62,7 +62,7 @@ async def test_an_entry_of_managed_fields_has_these_fields(api: RawClient) -> No
 
 
 async def test_a_create_is_owned_by_the_user_agent(api: RawClient) -> None:
-    """API-36"""
+    """API-36: entries of managed fields."""
     reply = await api.create(api.at("configmaps"), config_map("a", x="1"))
 
     assert owners(reply) == {("conformance", "Update", ""): {"f:data": {".": {}, "f:x": {}}}}
@@ -105,7 +105,7 @@ async def test_labels_and_annotations_are_owned_one_by_one(api: RawClient) -> No
 
 
 async def test_what_is_no_longer_applied_is_removed(api: RawClient) -> None:
-    """API-38"""
+    """API-38: apply semantics."""
     await api.apply(api.at("configmaps", "a"), config_map("a", x="1", y="1"))
 
     reply = await api.apply(api.at("configmaps", "a"), config_map("a", x="1"))
@@ -114,7 +114,7 @@ async def test_what_is_no_longer_applied_is_removed(api: RawClient) -> None:
 
 
 async def test_what_another_manager_owns_as_well_is_kept(api: RawClient) -> None:
-    """API-38"""
+    """API-38: apply semantics."""
     await api.apply(api.at("configmaps", "a"), config_map("a", x="1"), "one")
     await api.apply(api.at("configmaps", "a"), config_map("a", x="1"), "two")
 
@@ -195,7 +195,7 @@ async def test_an_update_takes_the_ownership_without_force(api: RawClient) -> No
 
 
 async def test_lists_are_owned_by_the_keys_of_their_elements(api: RawClient) -> None:
-    """API-37"""
+    """API-37: path elements of FieldsV1."""
     reply = await api.apply(api.at("apps/v1/deployments", "web"), deployment())
 
     (fields,) = owners(reply).values()
@@ -227,7 +227,7 @@ async def test_an_element_that_is_no_longer_applied_is_removed(api: RawClient) -
 
 
 async def test_ports_have_two_keys_and_one_has_a_default(api: RawClient) -> None:
-    """API-37"""
+    """API-37: path elements of FieldsV1."""
     reply = await api.apply(api.at("services", "web"), service())
 
     (fields,) = owners(reply).values()
@@ -237,7 +237,7 @@ async def test_ports_have_two_keys_and_one_has_a_default(api: RawClient) -> None
 
 
 async def test_sets_are_owned_by_their_values(api: RawClient) -> None:
-    """API-37"""
+    """API-37: path elements of FieldsV1."""
     body = config_map("a")
     body["metadata"]["finalizers"] = ["example.com/x"]
 
@@ -255,7 +255,7 @@ async def test_atomic_fields_are_owned_as_a_whole(api: RawClient) -> None:
 
 
 async def test_the_status_has_separate_owners(api: RawClient) -> None:
-    """API-36"""
+    """API-36: entries of managed fields."""
     await api.create(api.at("pods"), pod())
     body = {
         "apiVersion": "v1",
@@ -285,7 +285,7 @@ async def test_an_update_of_the_status_is_owned_under_the_subresource(api: RawCl
 async def test_managed_fields_are_reset_by_emptying_them(
     api: RawClient, reset: list[Object]
 ) -> None:
-    """API-38"""
+    """API-38: apply semantics."""
     await api.create(api.at("configmaps"), config_map("a", x="1"))
 
     reply = await api.patch(api.at("configmaps", "a"), {"metadata": {"managedFields": reset}})
@@ -365,7 +365,7 @@ async def test_an_apply_may_be_written_in_yaml(api: RawClient) -> None:
 
 
 async def test_an_apply_needs_a_name_in_its_body(api: RawClient) -> None:
-    """API-38"""
+    """API-38: apply semantics."""
     body = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"x": "1"}}
 
     reply = await api.apply(api.at("configmaps", "a"), body)

@@ -240,7 +240,7 @@ async def test_the_api_groups_of_a_role_binding_are_defaulted(api: RawClient) ->
 async def test_quantities_are_stored_in_canonical_form(
     api: RawClient, sent: object, kept: str
 ) -> None:
-    """V-2, API-19"""
+    """V-2, API-19: canonical quantities."""
     body = {"metadata": {"name": "a"}, "spec": {"hard": {"limits.memory": sent}}}
 
     reply = await api("POST", api.at("resourcequotas"), body)
@@ -249,7 +249,7 @@ async def test_quantities_are_stored_in_canonical_form(
 
 
 async def test_a_time_is_stored_in_utc_and_whole_seconds(api: RawClient) -> None:
-    """API-23, API-C6"""
+    """API-23, API-C6: wire format of times."""
     body = pod()
     await api.create(api.at("pods"), body)
     condition = {
@@ -267,7 +267,7 @@ async def test_a_time_is_stored_in_utc_and_whole_seconds(api: RawClient) -> None
 
 @pytest.mark.parametrize("digits", ["", ".123", ".123456", ".123456789"])
 async def test_a_time_may_have_any_number_of_digits(api: RawClient, digits: str) -> None:
-    """V-3"""
+    """V-3: fractional digits of times."""
     body = {
         "metadata": {"name": "a"},
         "involvedObject": {"namespace": api.namespace},
@@ -283,7 +283,7 @@ async def test_a_time_may_have_any_number_of_digits(api: RawClient, digits: str)
     ("digits", "code"), [("", 400), (".123", 400), (".123456", 201), (".123456789", 400)]
 )
 async def test_a_micro_time_has_six_digits(api: RawClient, digits: str, code: int) -> None:
-    """V-3, API-24"""
+    """V-3, API-24: fractional digits of times."""
     body = {"metadata": {"name": "a"}, "spec": {"renewTime": f"2024-01-02T03:04:05{digits}Z"}}
 
     reply = await api("POST", api.at("coordination.k8s.io/v1/leases"), body)

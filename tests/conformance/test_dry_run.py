@@ -172,7 +172,7 @@ async def test_strict_validation_stores_nothing(api: RawClient) -> None:
 
 
 async def test_field_names_are_matched_with_their_case(api: RawClient) -> None:
-    """API-51"""
+    """API-51: field names are case-sensitive."""
     reply = await api.create(api.at(MAPS), {"metadata": {"name": "a"}, "Data": {"x": "1"}})
 
     assert "data" not in reply.body

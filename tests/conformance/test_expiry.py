@@ -26,7 +26,7 @@ async def first_page(api: RawClient, server: Server) -> Response:
 async def test_an_expired_page_is_410_with_a_new_continue_token(
     api: RawClient, server: Server
 ) -> None:
-    """API-42"""
+    """API-42: resource version semantics."""
     page = await first_page(api, server)
 
     reply = await api.get(api.at(UNCACHED), limit=2, continue_=page.meta["continue"])
@@ -41,7 +41,7 @@ async def test_an_expired_page_is_410_with_a_new_continue_token(
 async def test_the_token_of_an_expired_page_continues_with_the_current_state(
     api: RawClient, server: Server
 ) -> None:
-    """API-42"""
+    """API-42: resource version semantics."""
     page = await first_page(api, server)
     refused = await api.get(api.at(UNCACHED), limit=2, continue_=page.meta["continue"])
 
@@ -51,7 +51,7 @@ async def test_the_token_of_an_expired_page_continues_with_the_current_state(
 
 
 async def test_an_exact_list_of_expired_history_is_410(api: RawClient, server: Server) -> None:
-    """API-42"""
+    """API-42: resource version semantics."""
     page = await first_page(api, server)
 
     reply = await api.get(
@@ -67,7 +67,7 @@ async def test_an_exact_list_of_expired_history_is_410(api: RawClient, server: S
 async def test_a_watch_from_expired_history_gets_410_as_an_event(
     api: RawClient, server: Server
 ) -> None:
-    """API-42, API-44"""
+    """API-42, API-44: resource version semantics."""
     page = await first_page(api, server)
 
     oldest = page.items[0]["metadata"]["resourceVersion"]
@@ -84,7 +84,7 @@ async def test_a_watch_from_expired_history_gets_410_as_an_event(
 async def test_a_list_not_older_than_expired_history_is_the_newest(
     api: RawClient, server: Server
 ) -> None:
-    """API-42"""
+    """API-42: resource version semantics."""
     page = await first_page(api, server)
 
     reply = await api.get(

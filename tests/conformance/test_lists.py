@@ -27,7 +27,7 @@ async def test_a_list_has_the_kind_of_a_list_and_a_version(api: RawClient) -> No
 
 
 async def test_items_of_a_list_have_no_kind_and_no_version(api: RawClient) -> None:
-    """API-43"""
+    """API-43: list items and the remaining count."""
     await several(api, "a")
 
     item = (await api.get(api.at(MAPS))).items[0]
@@ -117,7 +117,7 @@ async def test_later_pages_show_the_version_of_the_first(api: RawClient) -> None
 
 
 async def test_a_page_with_a_selector_has_no_remaining_count(api: RawClient) -> None:
-    """API-43"""
+    """API-43: list items and the remaining count."""
     for name in "abc":
         await api.create(api.at(MAPS), config_map(name, labels={"x": "y"}))
 
@@ -148,7 +148,7 @@ async def test_a_limit_of_zero_is_no_limit(api: RawClient) -> None:
 
 
 async def test_an_exact_list_shows_that_version(api: RawClient) -> None:
-    """API-42"""
+    """API-42: resource version semantics."""
     versions = await several(api)
 
     reply = await api.get(api.at(MAPS), resourceVersion=versions[2], resourceVersionMatch="Exact")
@@ -158,7 +158,7 @@ async def test_an_exact_list_shows_that_version(api: RawClient) -> None:
 
 
 async def test_the_pages_of_an_exact_list_show_that_version(api: RawClient) -> None:
-    """API-42"""
+    """API-42: resource version semantics."""
     versions = await several(api)
 
     first = await api.get(
@@ -171,7 +171,7 @@ async def test_the_pages_of_an_exact_list_show_that_version(api: RawClient) -> N
 
 @pytest.mark.parametrize("match", ["NotOlderThan", ""])
 async def test_a_list_not_older_than_a_version_has_it(api: RawClient, match: str) -> None:
-    """API-42"""
+    """API-42: resource version semantics."""
     versions = await several(api)
 
     query = {"resourceVersion": versions[-1], "resourceVersionMatch": match}
@@ -181,7 +181,7 @@ async def test_a_list_not_older_than_a_version_has_it(api: RawClient, match: str
 
 
 async def test_a_list_at_version_zero_succeeds(api: RawClient) -> None:
-    """API-42"""
+    """API-42: resource version semantics."""
     reply = await api.get(api.at(MAPS), resourceVersion="0")
 
     assert reply.code == 200

@@ -56,7 +56,7 @@ async def patched(api: RawClient, operations: list[Object]) -> Object:
 async def test_a_json_patch_applies_its_operations_in_order(
     api: RawClient, operations: list[Object], data: Object
 ) -> None:
-    """API-28"""
+    """API-28: JSON patch."""
     assert await patched(api, operations) == data
 
 
@@ -172,7 +172,7 @@ async def test_a_json_patch_tests_the_text_of_a_value(api: RawClient, client: AP
 
 
 async def test_a_json_patch_that_fails_in_the_middle_changes_nothing(api: RawClient) -> None:
-    """API-28"""
+    """API-28: JSON patch."""
     created = await api.create(api.at("configmaps"), config_map("a", x="1"))
     operations = [
         {"op": "remove", "path": "/data/x"},
@@ -191,7 +191,7 @@ async def test_a_json_patch_that_fails_in_the_middle_changes_nothing(api: RawCli
 async def test_a_json_patch_inserts_into_a_list_at_the_index(
     api: RawClient, path: str, names: str
 ) -> None:
-    """API-28"""
+    """API-28: JSON patch."""
     body = pod()
     body["metadata"]["finalizers"] = ["example.com/a", "example.com/b"]
     await api.create(api.at("pods"), body)
@@ -215,7 +215,7 @@ async def test_a_json_patch_inserts_into_a_list_at_the_index(
     ids=["change", "delete", "delete-missing", "add", "delete-all", "nothing"],
 )
 async def test_a_merge_patch_merges(api: RawClient, patch: Object, data: Object | None) -> None:
-    """API-27, API-C11"""
+    """API-27, API-C11: JSON merge patch."""
     await api.create(api.at("configmaps"), config_map("a", x="1", y="2"))
 
     reply = await api.patch(api.at("configmaps", "a"), patch, MERGE)
@@ -224,7 +224,7 @@ async def test_a_merge_patch_merges(api: RawClient, patch: Object, data: Object 
 
 
 async def test_a_merge_patch_replaces_lists(api: RawClient) -> None:
-    """API-27, API-C9"""
+    """API-27, API-C9: JSON merge patch."""
     body = deployment()
     body["spec"]["template"]["spec"]["containers"].append({"name": "side", "image": "other:1"})
     await api.create(api.at(DEPLOYMENTS), body)
@@ -291,12 +291,12 @@ def order(names: str) -> list[Object]:
     ],
 )  # fmt: skip
 async def test_a_strategic_patch_of_containers(api: RawClient, patch: Object, names: str) -> None:
-    """V-1, API-30, API-31, API-32, API-C10"""
+    """V-1, API-30, API-31, API-32, API-C10: order of merged lists."""
     assert names_of(await strategic(api, "ab", patch)) == list(names)
 
 
 async def test_a_strategic_patch_merges_the_variables_of_a_container(api: RawClient) -> None:
-    """API-C9"""
+    """API-C9: lists in strategic patches."""
     patch = {"containers": [{"name": "a", "env": [{"name": "B", "value": "2"}]}]}
 
     spec = await strategic(api, "a", patch)
@@ -307,7 +307,7 @@ async def test_a_strategic_patch_merges_the_variables_of_a_container(api: RawCli
 
 
 async def test_a_strategic_patch_puts_new_finalizers_first(api: RawClient) -> None:
-    """V-1"""
+    """V-1: order of merged lists."""
     body = config_map("a")
     body["metadata"]["finalizers"] = ["example.com/x", "example.com/y"]
     await api.create(api.at("configmaps"), body)
@@ -319,7 +319,7 @@ async def test_a_strategic_patch_puts_new_finalizers_first(api: RawClient) -> No
 
 
 async def test_a_strategic_patch_deletes_from_a_primitive_list(api: RawClient) -> None:
-    """API-32"""
+    """API-32: directives for lists and retained keys."""
     body = config_map("a")
     body["metadata"]["finalizers"] = ["example.com/x", "example.com/y"]
     await api.create(api.at("configmaps"), body)
@@ -331,7 +331,7 @@ async def test_a_strategic_patch_deletes_from_a_primitive_list(api: RawClient) -
 
 
 async def test_a_strategic_patch_replaces_lists_that_have_no_key(api: RawClient) -> None:
-    """API-29, API-35"""
+    """API-29, API-35: strategic merge patch and its list strategies."""
     toleration = {"key": "a", "operator": "Exists"}
     spec = await strategic(api, "a", {"tolerations": [toleration]})
     assert spec["template"]["spec"]["tolerations"] == [toleration]
@@ -343,7 +343,7 @@ async def test_a_strategic_patch_replaces_lists_that_have_no_key(api: RawClient)
 
 
 async def test_a_strategic_patch_with_a_directive_replaces_a_map(api: RawClient) -> None:
-    """API-31"""
+    """API-31: `$patch` directives."""
     await api.create(api.at("configmaps"), config_map("a", x="1"))
 
     patch = {"data": {"$patch": "replace", "y": "2"}}
@@ -353,7 +353,7 @@ async def test_a_strategic_patch_with_a_directive_replaces_a_map(api: RawClient)
 
 
 async def test_a_strategic_patch_with_a_directive_empties_a_map(api: RawClient) -> None:
-    """API-31"""
+    """API-31: `$patch` directives."""
     await api.create(api.at("configmaps"), config_map("a", x="1"))
 
     reply = await api.patch(api.at("configmaps", "a"), {"data": {"$patch": "delete"}}, STRATEGIC)
@@ -362,7 +362,7 @@ async def test_a_strategic_patch_with_a_directive_empties_a_map(api: RawClient) 
 
 
 async def test_a_strategic_patch_keeps_only_the_keys_it_retains(api: RawClient) -> None:
-    """API-32"""
+    """API-32: directives for lists and retained keys."""
     await api.create(api.at(DEPLOYMENTS), deployment())
 
     patch = {"spec": {"strategy": {"$retainKeys": ["type"], "type": "Recreate"}}}
@@ -372,7 +372,7 @@ async def test_a_strategic_patch_keeps_only_the_keys_it_retains(api: RawClient) 
 
 
 async def test_a_strategic_patch_deletes_with_null(api: RawClient) -> None:
-    """API-33"""
+    """API-33: null deletes."""
     await api.create(api.at("configmaps"), config_map("a", x="1", y="2"))
 
     reply = await api.patch(api.at("configmaps", "a"), {"data": {"x": None}}, STRATEGIC)
@@ -381,7 +381,7 @@ async def test_a_strategic_patch_deletes_with_null(api: RawClient) -> None:
 
 
 async def test_ports_of_a_service_are_merged_by_their_number(api: RawClient) -> None:
-    """API-35"""
+    """API-35: merge keys."""
     ports = [{"name": "a", "port": 80}, {"name": "b", "port": 81}]
     await api.create(api.at("services"), {"metadata": {"name": "web"}, "spec": {"ports": ports}})
 
@@ -395,7 +395,7 @@ async def test_ports_of_a_service_are_merged_by_their_number(api: RawClient) -> 
 
 
 async def test_conditions_are_merged_by_their_type(api: RawClient) -> None:
-    """API-35"""
+    """API-35: merge keys."""
     await api.create(api.at("pods"), pod())
     path = api.at("pods", "web", "status")
 
@@ -411,7 +411,7 @@ async def test_conditions_are_merged_by_their_type(api: RawClient) -> None:
 async def test_a_custom_kind_accepts_json_and_merge_patches(
     api: RawClient, widgets: CustomKind
 ) -> None:
-    """API-29"""
+    """API-29: strategic merge patch and its list strategies."""
     await api.create(api.at(WIDGETS), widgets.new("a", spec={"size": 1, "tags": ["x"]}))
     path = api.at(WIDGETS, "a")
 

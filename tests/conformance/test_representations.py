@@ -63,12 +63,12 @@ def columns(reply: Response, *, priority: int = 0) -> list[str]:
     ],
 )
 async def test_a_kind_has_its_columns(api: RawClient, resource: str, names: list[str]) -> None:
-    """API-46"""
+    """API-46: Table."""
     assert columns(await table(api, api.at(resource))) == names
 
 
 async def test_nodes_and_namespaces_have_their_columns(api: RawClient) -> None:
-    """API-46"""
+    """API-46: Table."""
     nodes = columns(await table(api, "/api/v1/nodes"))
     namespaces = columns(await table(api, "/api/v1/namespaces"))
 
@@ -114,7 +114,7 @@ async def test_one_object_as_a_table_is_one_row(api: RawClient) -> None:
 
 @pytest.mark.parametrize("include", ["None", "Metadata", "Object"])
 async def test_a_row_includes_the_requested_object(api: RawClient, include: str) -> None:
-    """API-46"""
+    """API-46: Table."""
     await api.create(api.at("configmaps"), config_map("a", x="1"))
 
     (row,) = (await table(api, api.at("configmaps"), includeObject=include)).body["rows"]
@@ -168,7 +168,7 @@ async def test_a_rejection_is_a_status_for_any_accept_header(api: RawClient) -> 
 
 
 async def test_one_object_as_metadata_only(api: RawClient) -> None:
-    """API-47"""
+    """API-47: PartialObjectMetadata."""
     created = await api.create(api.at("configmaps"), config_map("a", x="1"))
 
     reply = await api("GET", api.at("configmaps", "a"), headers=PARTIAL)
@@ -181,7 +181,7 @@ async def test_one_object_as_metadata_only(api: RawClient) -> None:
 
 
 async def test_a_list_as_metadata_only(api: RawClient) -> None:
-    """API-47"""
+    """API-47: PartialObjectMetadata."""
     await api.create(api.at("configmaps"), config_map("a", x="1"))
 
     reply = await api("GET", api.at("configmaps"), headers=PARTIALS)

@@ -46,7 +46,7 @@ LABELS: dict[str, dict[str, str]] = {
     ],
 )
 async def test_a_label_selector_finds(api: RawClient, selector: str, names: str) -> None:
-    """API-1, API-2, API-3, API-4, API-5, API-6, API-C1, API-C2"""
+    """API-1, API-2, API-3, API-4, API-5, API-6, API-C1, API-C2: grammar and matching of label selectors."""
     for name, labels in LABELS.items():
         await api.create(api.at("configmaps"), config_map(name, labels=labels))
 
@@ -63,7 +63,7 @@ async def test_a_label_selector_finds(api: RawClient, selector: str, names: str)
     ],
 )  # fmt: skip
 async def test_an_invalid_label_selector_is_400(api: RawClient, selector: str) -> None:
-    """API-C1"""
+    """API-C1: invalid label selectors."""
     reply = await api.get(api.at("configmaps"), labelSelector=selector)
 
     assert (reply.code, reply.reason) == (400, "BadRequest")
@@ -90,7 +90,7 @@ async def test_an_invalid_label_selector_is_400(api: RawClient, selector: str) -
     ],
 )
 async def test_a_field_selector_finds_pods(api: RawClient, selector: str, names: str) -> None:
-    """API-11, API-13, API-14, API-C4"""
+    """API-11, API-13, API-14, API-C4: grammar and matching of field selectors."""
     for name in "abc":
         body = pod(name)
         body["spec"]["restartPolicy"] = "Never" if name == "c" else "Always"
@@ -116,7 +116,7 @@ async def test_a_field_selector_finds_pods(api: RawClient, selector: str, names:
 async def test_these_kinds_can_be_selected_by_these_fields(
     api: RawClient, resource: str, selector: str
 ) -> None:
-    """API-14"""
+    """API-14: supported field selectors."""
     reply = await api.get(api.at(resource), fieldSelector=selector)
 
     assert (reply.code, reply.items) == (200, [])
@@ -129,7 +129,7 @@ async def test_these_kinds_can_be_selected_by_these_fields(
 async def test_a_custom_kind_is_selected_by_the_fields_it_declares(
     api: RawClient, widgets: CustomKind, selector: str, names: str
 ) -> None:
-    """API-14"""
+    """API-14: supported field selectors."""
     await api.create(api.at(WIDGETS), widgets.new("a", spec={"size": 1}))
     await api.create(api.at(WIDGETS), widgets.new("b", spec={"size": 1, "color": "red"}))
 

@@ -79,7 +79,7 @@ async def test_a_null_in_the_body_is_dropped(api: RawClient) -> None:
 
 
 async def test_a_generated_name_is_the_prefix_and_five_characters(api: RawClient) -> None:
-    """API-48"""
+    """API-48: generated names."""
     reply = await api.create(api.at(CONFIG_MAPS), {"metadata": {"generateName": "web-"}})
 
     assert re.fullmatch(r"web-[a-z0-9]{5}", reply.meta["name"])
@@ -87,7 +87,7 @@ async def test_a_generated_name_is_the_prefix_and_five_characters(api: RawClient
 
 
 async def test_a_long_generate_name_is_cut_to_63(api: RawClient) -> None:
-    """API-48"""
+    """API-48: generated names."""
     reply = await api.create(api.at(CONFIG_MAPS), {"metadata": {"generateName": "x" * 80}})
 
     assert re.fullmatch(r"x{58}[a-z0-9]{5}", reply.meta["name"])

@@ -21,7 +21,7 @@ END = "k8s.io/initial-events-end"
 
 
 async def test_a_watch_without_a_version_begins_with_the_current_state(api: RawClient) -> None:
-    """API-42"""
+    """API-42: resource version semantics."""
     await api.create(api.at(MAPS), config_map("a"))
     await api.create(api.at(MAPS), config_map("b"))
 
@@ -30,7 +30,7 @@ async def test_a_watch_without_a_version_begins_with_the_current_state(api: RawC
 
 
 async def test_a_watch_from_version_zero_begins_with_the_current_state(api: RawClient) -> None:
-    """API-42"""
+    """API-42: resource version semantics."""
     await api.create(api.at(MAPS), config_map("a"))
     await api.get(api.at(MAPS))  # after this, the watch cache that serves version 0 has the object
 
@@ -39,7 +39,7 @@ async def test_a_watch_from_version_zero_begins_with_the_current_state(api: RawC
 
 
 async def test_a_watch_reports_add_modify_and_delete(api: RawClient) -> None:
-    """API-44"""
+    """API-44: types of watch events."""
     start = (await api.get(api.at(MAPS))).meta["resourceVersion"]
 
     async with api.watch(api.at(MAPS), resourceVersion=start) as watch:
@@ -55,7 +55,7 @@ async def test_a_watch_reports_add_modify_and_delete(api: RawClient) -> None:
 
 
 async def test_a_watch_from_a_version_reports_later_changes(api: RawClient) -> None:
-    """API-42"""
+    """API-42: resource version semantics."""
     created = await api.create(api.at(MAPS), config_map("a"))
     await api.create(api.at(MAPS), config_map("b"))
     await api("DELETE", api.at(MAPS, "a"))
@@ -75,7 +75,7 @@ async def test_the_objects_in_events_have_their_kind(api: RawClient) -> None:
 async def test_a_delete_event_has_the_last_state_and_the_version_of_the_deletion(
     api: RawClient,
 ) -> None:
-    """API-44"""
+    """API-44: types of watch events."""
     created = await api.create(api.at(MAPS), config_map("a", n="1"))
     version = created.meta["resourceVersion"]
 
@@ -150,7 +150,7 @@ async def test_the_legacy_watch_prefix_still_works(api: RawClient) -> None:
 
 
 async def test_an_object_that_no_longer_matches_is_reported_as_deleted(api: RawClient) -> None:
-    """API-45, API-C16"""
+    """API-45, API-C16: watches with selectors."""
     created = await api.create(api.at(MAPS), config_map("a", labels={"x": "y"}))
 
     query = {"labelSelector": "x=y", "resourceVersion": created.meta["resourceVersion"]}
@@ -164,7 +164,7 @@ async def test_an_object_that_no_longer_matches_is_reported_as_deleted(api: RawC
 async def test_the_deleted_object_has_its_last_matching_labels_and_the_new_version(
     api: RawClient,
 ) -> None:
-    """API-C16"""
+    """API-C16: objects that leave the selection."""
     created = await api.create(api.at(MAPS), config_map("a", labels={"x": "y"}))
 
     query = {"labelSelector": "x=y", "resourceVersion": created.meta["resourceVersion"]}
@@ -177,7 +177,7 @@ async def test_the_deleted_object_has_its_last_matching_labels_and_the_new_versi
 
 
 async def test_an_object_that_starts_to_match_is_reported_as_added(api: RawClient) -> None:
-    """API-45"""
+    """API-45: watches with selectors."""
     created = await api.create(api.at(MAPS), config_map("a", labels={"x": "z"}))
 
     query = {"labelSelector": "x=y", "resourceVersion": created.meta["resourceVersion"]}
@@ -199,7 +199,7 @@ async def test_changes_of_objects_that_do_not_match_are_not_reported(api: RawCli
 
 
 async def test_a_field_selector_works_on_a_watch_like_a_label_selector(api: RawClient) -> None:
-    """API-45"""
+    """API-45: watches with selectors."""
     created = await api.create(api.at("pods"), pod())
 
     query = {
@@ -222,7 +222,7 @@ async def test_a_watch_ends_after_its_timeout(api: RawClient) -> None:
 
 
 async def test_initial_events_end_with_an_annotated_bookmark(api: RawClient) -> None:
-    """API-44"""
+    """API-44: types of watch events."""
     await api.create(api.at(MAPS), config_map("a"))
     last = await api.create(api.at(MAPS), config_map("b"))
 
@@ -236,7 +236,7 @@ async def test_initial_events_end_with_an_annotated_bookmark(api: RawClient) -> 
 
 
 async def test_a_bookmark_is_an_object_of_the_kind_with_a_version_only(api: RawClient) -> None:
-    """API-44"""
+    """API-44: types of watch events."""
     async with api.watch(api.at(MAPS), **INITIAL) as watch:
         bookmark = (await watch.next())["object"]
 
@@ -320,7 +320,7 @@ async def test_an_object_with_finalizers_is_reported_as_modified_and_then_as_del
 
 
 async def test_a_watch_as_partial_metadata_has_metadata_only(api: RawClient) -> None:
-    """API-47"""
+    """API-47: PartialObjectMetadata."""
     await api.create(api.at(MAPS), config_map("a", n="1"))
 
     accept = {"Accept": "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"}
@@ -333,7 +333,7 @@ async def test_a_watch_as_partial_metadata_has_metadata_only(api: RawClient) -> 
 
 
 async def test_a_watch_as_a_table_describes_its_columns_once(api: RawClient) -> None:
-    """API-46"""
+    """API-46: Table."""
     await api.create(api.at(MAPS), config_map("a"))
     await api.create(api.at(MAPS), config_map("b"))
 

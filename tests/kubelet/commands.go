@@ -12,14 +12,14 @@ import (
 	"k8s.io/utils/exec"
 )
 
-// commands are all that a container here can do:
+// commands implements everything that a container can run:
 //
-//	echo WORDS    writes the words and a line end
+//	echo WORDS    writes the words and a newline
 //	warn WORDS    the same, to stderr
-//	cat           copies its input until that ends
+//	cat           copies its input until EOF
 //	sizes N       writes the first N sizes of the terminal, as WIDTHxHEIGHT
-//	sleep         waits until the caller leaves
-//	exit CODE     ends with the code
+//	sleep         waits until the client disconnects
+//	exit CODE     exits with the code
 type commands struct{}
 
 func (commands) ExecInContainer(
@@ -34,24 +34,24 @@ func (commands) ExecInContainer(
 	case "warn":
 		return line(errors, words)
 	case "cat":
-		return copied(in, out)
+		return copyInput(in, out)
 	case "sizes":
-		return written(out, sizes, words)
+		return writeSizes(out, sizes, words)
 	case "sleep":
 		<-ctx.Done()
 		return nil
 	case "exit":
-		return ended(words)
+		return exitError(words)
 	}
 	return fmt.Errorf("exec: %q: executable file not found in $PATH", command[0])
 }
 
-// AttachContainer finds every container running `cat`.
+// AttachContainer behaves as if every container ran `cat`.
 func (commands) AttachContainer(
 	_ context.Context, _, _, _ string, in io.Reader, out, _ io.WriteCloser,
 	_ bool, _ <-chan remotecommand.TerminalSize,
 ) error {
-	return copied(in, out)
+	return copyInput(in, out)
 }
 
 func line(out io.Writer, text string) error {
@@ -62,7 +62,7 @@ func line(out io.Writer, text string) error {
 	return err
 }
 
-func copied(in io.Reader, out io.Writer) error {
+func copyInput(in io.Reader, out io.Writer) error {
 	if in == nil || out == nil {
 		return nil
 	}
@@ -70,12 +70,12 @@ func copied(in io.Reader, out io.Writer) error {
 	return err
 }
 
-func written(out io.Writer, sizes <-chan remotecommand.TerminalSize, count string) error {
-	wanted, err := strconv.Atoi(count)
+func writeSizes(out io.Writer, sizes <-chan remotecommand.TerminalSize, text string) error {
+	count, err := strconv.Atoi(text)
 	if err != nil {
 		return err
 	}
-	for ; wanted > 0; wanted-- {
+	for ; count > 0; count-- {
 		size, open := <-sizes
 		if !open {
 			return nil
@@ -87,7 +87,7 @@ func written(out io.Writer, sizes <-chan remotecommand.TerminalSize, count strin
 	return nil
 }
 
-func ended(code string) error {
+func exitError(code string) error {
 	number, err := strconv.Atoi(code)
 	if err != nil || number == 0 {
 		return err

@@ -13,19 +13,18 @@ const (
 	pause = 100 * time.Millisecond // between the lines that follow
 )
 
-var begun = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+var start = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 
-// serveLogs answers with the same ten lines for ever; one who follows gets more, one after
-// the other, until he leaves. Of the options it knows tailLines, limitBytes, timestamps,
-// previous and follow.
+// serveLogs returns the same ten lines for every container; with follow it adds lines until the
+// client disconnects. It supports tailLines, limitBytes, timestamps, previous and follow.
 func serveLogs(w http.ResponseWriter, r *http.Request) {
-	asked := r.URL.Query()
+	query := r.URL.Query()
 	first := 1
-	if tail, err := strconv.Atoi(asked.Get("tailLines")); err == nil && tail < kept {
+	if tail, err := strconv.Atoi(query.Get("tailLines")); err == nil && tail < kept {
 		first = kept - tail + 1
 	}
 	var out io.Writer = w
-	if limit, err := strconv.ParseInt(asked.Get("limitBytes"), 10, 64); err == nil {
+	if limit, err := strconv.ParseInt(query.Get("limitBytes"), 10, 64); err == nil {
 		out = &limited{w, limit}
 	}
 	write := func(number int) bool {
@@ -38,7 +37,7 @@ func serveLogs(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	if asked.Get("follow") == "true" {
+	if query.Get("follow") == "true" {
 		follow(r, write, func() { _ = http.NewResponseController(w).Flush() })
 	}
 }
@@ -55,19 +54,19 @@ func follow(r *http.Request, write func(int) bool, flush func()) {
 }
 
 func text(r *http.Request, number int) string {
-	asked, which, stamp := r.URL.Query(), "line", ""
-	if asked.Get("previous") == "true" {
+	query, which, stamp := r.URL.Query(), "line", ""
+	if query.Get("previous") == "true" {
 		which = "earlier line"
 	}
-	if asked.Get("timestamps") == "true" {
-		moment := begun.Add(time.Duration(number) * time.Second)
-		stamp = moment.Format(time.RFC3339Nano) + " "
+	if query.Get("timestamps") == "true" {
+		timestamp := start.Add(time.Duration(number) * time.Second)
+		stamp = timestamp.Format(time.RFC3339Nano) + " "
 	}
-	place := fmt.Sprintf("%s/%s/%s", r.PathValue("namespace"), r.PathValue("pod"), r.PathValue("container"))
-	return fmt.Sprintf("%s%s: %s %d\n", stamp, place, which, number)
+	container := fmt.Sprintf("%s/%s/%s", r.PathValue("namespace"), r.PathValue("pod"), r.PathValue("container"))
+	return fmt.Sprintf("%s%s: %s %d\n", stamp, container, which, number)
 }
 
-// limited stops with an error once it has let `left` bytes through.
+// limited fails after it has written `left` bytes.
 type limited struct {
 	out  io.Writer
 	left int64

@@ -1,10 +1,10 @@
-// A kubelet for tests: it runs no containers, and answers the streams of any pod.
+// A kubelet for tests: it runs no containers, and serves the streams of any pod.
 //
 //	stand-in-kubelet -port N -cert FILE -key FILE -ca FILE
 //
-// The protocols are Kubernetes' own (k8s.io/cri-streaming); what "runs" is decided here:
-// a handful of commands, never a program of this machine. It listens on loopback only, lets
-// in only who has a certificate of the given authority, and ends when its input ends.
+// The protocols are those of Kubernetes (k8s.io/cri-streaming). A container can run a handful of
+// built-in commands, never a program of this machine. The kubelet listens on loopback only,
+// requires a client certificate of the given CA, and exits at the end of its input.
 package main
 
 import (
@@ -31,13 +31,13 @@ const (
 )
 
 func main() {
-	port := flag.Int("port", 0, "where to listen on 127.0.0.1")
-	cert := flag.String("cert", "", "certificate to show")
+	port := flag.Int("port", 0, "port on 127.0.0.1")
+	cert := flag.String("cert", "", "server certificate")
 	key := flag.String("key", "", "its key")
-	ca := flag.String("ca", "", "who signs the certificates of callers")
+	ca := flag.String("ca", "", "CA of client certificates")
 	flag.Parse()
 
-	server := &http.Server{Handler: routes(), TLSConfig: callersOf(*ca)}
+	server := &http.Server{Handler: routes(), TLSConfig: clientTLS(*ca)}
 	// The streams take over the connection, which HTTP/2 does not allow.
 	server.TLSNextProto = map[string]func(*http.Server, *tls.Conn, http.Handler){}
 	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", *port))
@@ -50,7 +50,7 @@ func main() {
 	check(server.ServeTLS(listener, *cert, *key))
 }
 
-func callersOf(file string) *tls.Config {
+func clientTLS(file string) *tls.Config {
 	text, err := os.ReadFile(file)
 	check(err)
 	pool := x509.NewCertPool()
@@ -60,7 +60,7 @@ func callersOf(file string) *tls.Config {
 	return &tls.Config{ClientCAs: pool, ClientAuth: tls.RequireAndVerifyClientCert}
 }
 
-// routes has the paths that kube-apiserver asks a kubelet for.
+// routes are the paths that kube-apiserver requests from a kubelet.
 func routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/exec/{namespace}/{pod}/{container}", serveExec)
@@ -100,7 +100,7 @@ func servePortForward(w http.ResponseWriter, r *http.Request) {
 		portforward.SupportedProtocols)
 }
 
-// ports connects to the same port of this machine: the pod's network is ours.
+// ports connects to the same port of this machine, as if the pod used the host's network.
 type ports struct{}
 
 func (ports) PortForward(
@@ -111,16 +111,16 @@ func (ports) PortForward(
 		return err
 	}
 	defer connection.Close()
-	answered := make(chan error, 1)
+	finished := make(chan error, 1)
 	go func() {
 		_, err := io.Copy(stream, connection)
-		answered <- err
+		finished <- err
 	}()
 	go func() {
 		_, _ = io.Copy(connection, stream)
 		_ = connection.(*net.TCPConn).CloseWrite()
 	}()
-	return <-answered
+	return <-finished
 }
 
 func check(err error) {

@@ -1,4 +1,4 @@
-"""Objects to apply and update, and questions to ask of the result."""
+"""Helpers of the tests of apply: objects, apply and update, and the resulting owners."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def track(
 
 
 def changed(old: Object, **parts: Any) -> Object:
-    """A client's update: the object as it was read, with other parts."""
+    """A client's update: the object as it was read, with other fields."""
     return {**copy.deepcopy(old), **parts}
 
 
@@ -109,7 +109,7 @@ def owners(of: Object) -> dict[tuple[str, str], set[str]]:
     }
 
 
-def refused(live: Object | None, body: Object, manager: str = "me", **options: Any) -> Object:
+def apply_error(live: Object | None, body: Object, manager: str = "me", **options: Any) -> Object:
     with pytest.raises(StatusError) as caught:
         apply(live, body, manager, **options)
     return caught.value.status

@@ -1,4 +1,4 @@
-"""Steps of tests about schemas: one schema, objects of it, and what is said of them."""
+"""Helpers of the tests of schemas: a schema, its objects, and their problems."""
 
 from __future__ import annotations
 
@@ -57,5 +57,5 @@ def website(**spec: Any) -> Json:
     }
 
 
-def told(causes: list[Cause]) -> list[tuple[str, str]]:
+def messages(causes: list[Cause]) -> list[tuple[str, str]]:
     return [(each.field, each.message) for each in causes]

@@ -1,4 +1,4 @@
-"""Server-side apply: what it makes, what it refuses, what it takes away."""
+"""Server-side apply: merging, conflicts, removal."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from tests.testing.server.apply_helpers import (
     NOW,
     Object,
     apply,
+    apply_error,
     changed,
     config,
     deployment,
@@ -22,7 +23,6 @@ from tests.testing.server.apply_helpers import (
     obj,
     owners,
     pod,
-    refused,
     track,
 )
 
@@ -30,7 +30,7 @@ from tests.testing.server.apply_helpers import (
 
 
 def test_applying_creates_and_owns_the_applied_fields() -> None:
-    """API-36, API-38"""
+    """API-36, API-38: entries of managed fields."""
     made = apply(None, deployment(replicas=2))
 
     assert made["spec"] == {"replicas": 2}
@@ -47,7 +47,7 @@ def test_applying_creates_and_owns_the_applied_fields() -> None:
 
 
 def test_fields_of_the_server_have_no_owner() -> None:
-    """API-36"""
+    """API-36: entries of managed fields."""
     body = obj(
         "ConfigMap",
         metadata={
@@ -73,24 +73,24 @@ def test_a_null_does_not_clear_fields_of_the_server() -> None:
 
 
 def test_an_applied_body_with_managed_fields_is_rejected() -> None:
-    """API-38"""
-    status = refused(None, obj("ConfigMap", metadata={"managedFields": []}))
+    """API-38: apply semantics."""
+    status = apply_error(None, obj("ConfigMap", metadata={"managedFields": []}))
 
     assert (status["code"], status["reason"]) == (400, "BadRequest")
     assert status["message"] == "metadata.managedFields must be nil"
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "message"),
     [
         ({"apiVersion": "v2", "kind": "ConfigMap"}, "invalid object type: /v2, Kind=ConfigMap"),
         ({"apiVersion": "v1", "kind": "Secret"}, "invalid object type: /v1, Kind=Secret"),
         ({"apiVersion": "v1"}, "invalid object type: /v1, Kind="),
     ],
 )
-def test_a_body_of_another_type_is_rejected(body: Object, said: str) -> None:
-    """API-38: apiVersion and kind have to be there."""
-    with pytest.raises(StatusError, match=said):
+def test_a_body_of_another_type_is_rejected(body: Object, message: str) -> None:
+    """API-38: apiVersion and kind are required."""
+    with pytest.raises(StatusError, match=message):
         managed.apply(
             config(),
             body,
@@ -145,7 +145,7 @@ def test_a_conflict_names_field_and_manager() -> None:
     """API-36; TYP-8: 409 with causes of type FieldManagerConflict."""
     live = track(None, deployment(replicas=2), "kubectl-scale")
 
-    status = refused(live, deployment(replicas=3))
+    status = apply_error(live, deployment(replicas=3))
 
     assert (status["code"], status["reason"]) == (409, "Conflict")
     assert status["message"] == (
@@ -168,7 +168,7 @@ def test_several_conflicts_are_listed_by_manager() -> None:
     body = pod({"name": "web", "image": "2"}, hostname="b")
     body["metadata"]["labels"] = {"a": "2"}
 
-    assert refused(live, body)["message"] == (
+    assert apply_error(live, body)["message"] == (
         'Apply failed with 3 conflicts: conflicts with "one":\n'
         "- .spec.hostname\n"
         '- .spec.containers[name="web"].image\n'
@@ -183,7 +183,7 @@ def test_a_manager_of_a_subresource_is_named_with_it() -> None:
 
     assert (
         'conflict with "hpa" with subresource "scale" using apps/v1: .spec.replicas'
-        in (refused(live, deployment(replicas=3))["message"])
+        in (apply_error(live, deployment(replicas=3))["message"])
     )
 
 
@@ -196,12 +196,12 @@ def test_the_same_value_is_owned_together() -> None:
         ("one", "Apply"): {".spec.replicas"},
         ("two", "Apply"): {".spec.replicas"},
     }
-    # The one who joins changed nothing: kube-apiserver gives the entry no time.
+    # The co-owner changed nothing: kube-apiserver gives its entry no time.
     assert [each.get("time") for each in entries(after)] == [None, NOW]
 
 
 def test_force_takes_the_ownership_of_the_field() -> None:
-    """TYP-8"""
+    """TYP-8: conflicts and force."""
     live = apply(None, deployment(replicas=2, paused=True), "one")
 
     after = apply(live, deployment(replicas=3), "two", force=True)
@@ -214,10 +214,10 @@ def test_force_takes_the_ownership_of_the_field() -> None:
 
 
 def test_the_operation_is_part_of_a_managers_identity() -> None:
-    """API-36: the operation is part of who one is."""
+    """API-36: the operation is part of the identity."""
     live = track(None, deployment(replicas=2))
 
-    assert refused(live, deployment(replicas=3))["reason"] == "Conflict"
+    assert apply_error(live, deployment(replicas=3))["reason"] == "Conflict"
 
 
 def test_an_applier_is_the_same_in_every_version() -> None:
@@ -233,11 +233,11 @@ def test_an_applier_is_the_same_in_every_version() -> None:
     assert [each["apiVersion"] for each in entries(after)] == ["x.io/v2"]
 
 
-# --- what is no longer applied
+# --- fields that are no longer applied
 
 
 def test_what_is_no_longer_applied_is_removed_unless_another_manager_owns_it() -> None:
-    """API-38"""
+    """API-38: apply semantics."""
     live = apply(None, config(mine="1", shared="1"))
     live = apply(live, config(shared="1", theirs="1"), "other")
 
@@ -335,7 +335,7 @@ def test_applied_elements_keep_their_order_and_the_others_their_position(
 def test_elements_with_the_same_key_cannot_be_applied() -> None:
     body = obj("Service", spec={"ports": [{"port": 80}, {"port": 80, "protocol": "TCP"}]})
 
-    status = refused(None, body)
+    status = apply_error(None, body)
 
     assert status["code"] == 500
     assert status["message"] == (
@@ -354,7 +354,7 @@ def test_stored_elements_with_the_same_key_are_replaced_by_the_applied_one() -> 
 
 
 def test_an_undeclared_field_cannot_be_applied() -> None:
-    assert refused(None, deployment(replica=1))["message"].endswith(
+    assert apply_error(None, deployment(replica=1))["message"].endswith(
         ".spec.replica: field not declared in schema"
     )
 

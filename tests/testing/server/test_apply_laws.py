@@ -1,4 +1,4 @@
-"""Laws of server-side apply, tried on histories of several managers."""
+"""Invariants of server-side apply, for histories of several managers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.testing.server.apply_helpers import (
     track,
 )
 
-# --- laws; nothing here is empty, because an empty list or map says nothing to a full one
+# --- invariants; no value is empty, because an empty list or map does not change a full one
 
 keys = st.sampled_from(["a", "b", "c"])
 texts = st.sampled_from(["1", "2"])
@@ -31,7 +31,7 @@ maps = st.dictionaries(keys, texts, min_size=1, max_size=3)
 
 
 def named(**optional: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Object]]:
-    """Lists of things that have names, each name once."""
+    """Lists of objects with names, each name once."""
     thing: st.SearchStrategy[Object] = st.fixed_dictionaries({}, optional=optional)
     return st.dictionaries(keys, thing, min_size=1, max_size=3).map(
         lambda found: [{"name": name, **fields} for name, fields in found.items()]
@@ -69,7 +69,7 @@ POD = shape_of(KINDS["Pod"][1], api_version="v1", kind="Pod")
 
 
 def after_steps(history: list[tuple[str, bool, Object]]) -> Object | None:
-    """An object that several managers have applied and updated."""
+    """An object after several managers have applied and updated it."""
     live: Object | None = None
     for manager, applying, body in history:
         live = apply(live, body, manager, force=True) if applying else track(live, body, manager)
@@ -118,8 +118,8 @@ def test_after_force_no_other_manager_owns_what_changed(
     for each in entries(after):
         theirs = FieldSet.parse(each["fieldsV1"])
         assert (each["manager"], each["operation"]) == ("me", "Apply") or not theirs & taken
-    # And nobody is left who would object to the same again, in whoever's name.
-    assert apply(after, body, "somebody-new").get("spec") == after.get("spec")
+    # And the same apply by any other manager has no conflicts.
+    assert apply(after, body, "another-manager").get("spec") == after.get("spec")
 
 
 @given(bodies, bodies)

@@ -1,4 +1,4 @@
-"""What is filled in for built-in kinds where an object says nothing."""
+"""The defaults of built-in kinds."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_volumes_are_defaulted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("group", "kind", "said", "wanted"),
+    ("group", "kind", "given", "expected"),
     [
         (
             "apps",
@@ -267,14 +267,14 @@ def test_volumes_are_defaulted() -> None:
         ),
     ],
 )
-def test_a_spec_is_defaulted(group: str, kind: str, said: Json, wanted: Json) -> None:
-    spec = spec_of(group, kind, said)
+def test_a_spec_is_defaulted(group: str, kind: str, given: Json, expected: Json) -> None:
+    spec = spec_of(group, kind, given)
 
-    assert {key: spec.get(key) for key in wanted} == wanted
+    assert {key: spec.get(key) for key in expected} == expected
 
 
 @pytest.mark.parametrize(
-    ("group", "kind", "obj", "wanted"),
+    ("group", "kind", "obj", "expected"),
     [
         (
             "",
@@ -355,10 +355,10 @@ def test_a_spec_is_defaulted(group: str, kind: str, said: Json, wanted: Json) ->
         ("example.com", "Website", {"spec": {}}, {"spec": {}}),
     ],
 )
-def test_an_object_is_defaulted(group: str, kind: str, obj: Json, wanted: Json) -> None:
+def test_an_object_is_defaulted(group: str, kind: str, obj: Json, expected: Json) -> None:
     found = default(group, kind, obj)
 
-    assert {key: found.get(key) for key in wanted} == wanted
+    assert {key: found.get(key) for key in expected} == expected
     assert "stringData" not in found
 
 

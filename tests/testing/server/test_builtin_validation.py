@@ -1,4 +1,4 @@
-"""Every object that can be decoded can be filled in, prepared, judged and converted."""
+"""Every object that can be decoded can be defaulted, prepared, validated and converted."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ SCALARS: dict[Any, list[Any]] = {
 ANYTHING: list[Any] = [None, 1, "a", [], {}, {"type": "string"}, [{"a": 1}]]
 
 
-class Maker:
-    """Makes objects that can be decoded, the same ones for the same seed."""
+class ObjectGenerator:
+    """Generates decodable objects, the same ones for the same seed."""
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
@@ -80,13 +80,13 @@ def _scalars(hint: Any) -> list[Any]:
     return SCALARS.get(hint, ANYTHING)
 
 
-def whole(served: ServedResource, said: Json) -> Json:
+def decode_and_default(served: ServedResource, obj: Json) -> Json:
     cls = served.cls
     assert cls is not None
-    known = check_types(cls, {**said, "apiVersion": served.api_version})
-    assert known.problems == []
+    checked = check_types(cls, {**obj, "apiVersion": served.api_version})
+    assert checked.problems == []
     group = served.storage[0]
-    stored = convert(known.object, group, served.kind, served.storage_version)
+    stored = convert(checked.object, group, served.kind, served.storage_version)
     return default(group, served.kind, {"metadata": {"name": "x"}, **stored})
 
 
@@ -94,8 +94,8 @@ def whole(served: ServedResource, said: Json) -> Json:
 def test_no_decodable_object_crashes_a_rule_or_is_changed(served: ServedResource) -> None:
     group, kind = served.storage[0], served.kind
     for seed in range(40):
-        maker = Maker(seed)
-        old, new = (whole(served, maker.object(served.cls)) for _ in range(2))
+        maker = ObjectGenerator(seed)
+        old, new = (decode_and_default(served, maker.object(served.cls)) for _ in range(2))
         before = copy.deepcopy((old, new))
 
         validate(group, kind, new)

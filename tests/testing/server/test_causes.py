@@ -1,4 +1,4 @@
-"""How causes read: the sort of problem, the value as Go prints it, the rule."""
+"""The messages of causes: the error type, the value as Go prints it, the rule."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from kubeloop.testing.server.values import causes
     ],
 )
 def test_a_value_is_printed_as_go_prints_it(value: Any, shown: str) -> None:
-    """Shape of kube-apiserver's field errors."""
+    """The format of kube-apiserver's field errors."""
     assert causes.invalid("f", value, "no").message == f"Invalid value: {shown}: no"
 
 
 def test_each_error_type_has_its_reason_and_message() -> None:
-    said = [
+    causes_found = [
         causes.required("f"),
         causes.required("f", "say it"),
         causes.forbidden("f", "not here"),
@@ -41,7 +41,7 @@ def test_each_error_type_has_its_reason_and_message() -> None:
         causes.type_invalid("f", "string", "wrong"),
     ]
 
-    assert [(each.reason.removeprefix("FieldValue"), each.message) for each in said] == [
+    assert [(each.reason.removeprefix("FieldValue"), each.message) for each in causes_found] == [
         ("Required", "Required value"),
         ("Required", "Required value: say it"),
         ("Forbidden", "Forbidden: not here"),

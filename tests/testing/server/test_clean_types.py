@@ -1,4 +1,4 @@
-"""A body that needs no closer look, against the closer look."""
+"""The fast path of type checks, compared with the slow path."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeloop.testing.server.values.clean_types import is_clean
 from kubeloop.testing.server.values.scalars import Findings
-from kubeloop.testing.server.values.unknown_fields import _object_reader
+from kubeloop.testing.server.values.unknown_fields import _object_reader, is_clean
 from kubeloop.wire import Model
 from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.coordination.v1 import Lease
@@ -39,26 +38,26 @@ GOOD: dict[str, Any] = {
 }
 
 
-def looked_at(cls: type[Model], obj: dict[str, Any]) -> bool:
-    """Whether the closer look finds nothing to say and nothing to change."""
+def is_clean_slowly(cls: type[Model], obj: dict[str, Any]) -> bool:
+    """Whether the slow path reports nothing and changes nothing."""
     found = Findings()
-    known = _object_reader(cls)(obj, found)
-    return known is obj and not found.unknown and not found.problems
+    typed = _object_reader(cls)(obj, found)
+    return typed is obj and not found.unknown and not found.problems
 
 
 def changed(path: str, value: Any) -> dict[str, Any]:
     obj = copy.deepcopy(GOOD)
     *steps, last = path.split(".")
-    place: Any = obj
+    parent: Any = obj
     for step in steps:
-        place = place[int(step)] if step.isdigit() else place.setdefault(step, {})
-    place[int(last) if last.isdigit() else last] = value
+        parent = parent[int(step)] if step.isdigit() else parent.setdefault(step, {})
+    parent[int(last) if last.isdigit() else last] = value
     return obj
 
 
 def test_a_canonical_body_is_clean() -> None:
     assert is_clean(Pod, GOOD)
-    assert looked_at(Pod, GOOD)
+    assert is_clean_slowly(Pod, GOOD)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +95,7 @@ def test_a_canonical_body_is_clean() -> None:
 def test_a_body_that_is_not_canonical_is_not_clean(path: str, value: Any) -> None:
     obj = changed(path, value)
 
-    assert not looked_at(Pod, obj)
+    assert not is_clean_slowly(Pod, obj)
     assert not is_clean(Pod, obj)
 
 
@@ -107,14 +106,14 @@ def test_a_body_that_is_not_canonical_is_not_clean(path: str, value: Any) -> Non
 def test_a_clean_quantity_is_canonical(text: str) -> None:
     obj = {"spec": {"containers": [{"resources": {"limits": {"cpu": text}}}]}}
 
-    assert looked_at(Pod, obj) or not is_clean(Pod, obj)
+    assert is_clean_slowly(Pod, obj) or not is_clean(Pod, obj)
 
 
 @given(st.from_regex(r"[A-Za-z0-9+/=]{0,9}", fullmatch=True))
 def test_clean_data_is_base64(text: str) -> None:
     obj = {"data": {"key": text}}
 
-    assert looked_at(Secret, obj) or not is_clean(Secret, obj)
+    assert is_clean_slowly(Secret, obj) or not is_clean(Secret, obj)
 
 
 @given(
@@ -128,7 +127,7 @@ def test_a_clean_time_is_valid(text: str) -> None:
         (Lease, {"spec": {"renewTime": text}}),
         (Pod, {"metadata": {"creationTimestamp": text}}),
     ):
-        assert looked_at(cls, obj) or not is_clean(cls, obj)
+        assert is_clean_slowly(cls, obj) or not is_clean(cls, obj)
 
 
 JSON = st.recursive(
@@ -146,4 +145,4 @@ JSON = st.recursive(
 @given(st.dictionaries(st.sampled_from(["metadata", "spec", "status", "kind"]), JSON))
 def test_nothing_is_clean_that_the_slow_path_would_change(obj: dict[str, Any]) -> None:
     for cls in (Pod, Deployment, Node):
-        assert looked_at(cls, obj) or not is_clean(cls, obj)
+        assert is_clean_slowly(cls, obj) or not is_clean(cls, obj)

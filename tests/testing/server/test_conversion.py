@@ -1,4 +1,4 @@
-"""One version of a kind as another."""
+"""Conversion between the versions of a kind."""
 
 from __future__ import annotations
 

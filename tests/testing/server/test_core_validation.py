@@ -1,4 +1,4 @@
-"""What is refused of services, config maps, secrets, claims and events."""
+"""Validation of services, config maps, secrets, claims and events."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.testing.server.validation_helpers import IMMUTABLE, fields, problems, told
+from tests.testing.server.validation_helpers import IMMUTABLE, fields, messages, problems
 
 Json = dict[str, Any]
 
@@ -69,14 +69,14 @@ def service(**spec: Any) -> Json:
     ],
 )
 def test_an_invalid_service_is_rejected(obj: Json, field: str, message: str) -> None:
-    assert told(problems("", "Service", obj)) == [(field, message)]
+    assert messages(problems("", "Service", obj)) == [(field, message)]
 
 
 def test_a_services_address_cannot_change() -> None:
     old = service(clusterIP="10.96.0.2", clusterIPs=["10.96.0.2"])
     new = service(clusterIP="10.96.0.3", clusterIPs=["10.96.0.3"])
 
-    assert told(problems("", "Service", new, old)) == [
+    assert messages(problems("", "Service", new, old)) == [
         ("spec.clusterIPs[0]", 'Invalid value: ["10.96.0.3"]: may not change once set')
     ]
 
@@ -93,7 +93,7 @@ def test_keys_of_config_maps_are_file_names() -> None:
 
 def test_a_config_map_has_at_most_a_mebibyte() -> None:
     assert problems("", "ConfigMap", {"data": {"a": "x" * 1024 * 1024}}) == []
-    assert told(problems("", "ConfigMap", {"data": {"a": "x" * (1024 * 1024 + 1)}})) == [
+    assert messages(problems("", "ConfigMap", {"data": {"a": "x" * (1024 * 1024 + 1)}})) == [
         ("[]", "Too long: may not be more than 1048576 bytes")
     ]
 
@@ -104,7 +104,7 @@ def test_an_immutable_object_cannot_change(kind: str, value: str) -> None:
 
     found = problems("", kind, {"data": {"a": value + value}}, old)
 
-    assert told(found) == [
+    assert messages(found) == [
         ("immutable", "Forbidden: field is immutable when `immutable` is set"),
         ("data", "Forbidden: field is immutable when `immutable` is set"),
     ]
@@ -123,8 +123,8 @@ def test_a_secrets_type_cannot_change_and_requires_keys() -> None:
     changed = problems("", "Secret", {"type": "mine"}, {"type": "yours"})
     tls = problems("", "Secret", {"type": "kubernetes.io/tls", "data": {"tls.crt": ""}})
 
-    assert told(changed) == [("type", f'Invalid value: "mine": {IMMUTABLE}')]
-    assert told(tls) == [("data[tls.key]", "Required value")]
+    assert messages(changed) == [("type", f'Invalid value: "mine": {IMMUTABLE}')]
+    assert messages(tls) == [("data[tls.key]", "Required value")]
 
 
 def claim(**spec: Any) -> Json:
@@ -140,7 +140,7 @@ def claim(**spec: Any) -> Json:
 def test_a_claim_requires_storage_and_access_modes() -> None:
     found = problems("", "PersistentVolumeClaim", {"spec": {}})
 
-    assert told(found) == [
+    assert messages(found) == [
         ("spec.accessModes", "Required value: at least 1 access mode is required"),
         ("spec.resources[storage]", "Required value"),
     ]

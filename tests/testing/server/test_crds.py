@@ -1,4 +1,4 @@
-"""CustomResourceDefinitions: what is refused, what is filled in, what is served of them."""
+"""CustomResourceDefinitions: validation, defaults, the served kind, the status."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def spec(**properties: Any) -> Json:
 
 def crd(*versions: Json, **more: Any) -> Json:
     names = {"plural": "websites", "kind": "Website"}
-    said = {"group": "example.com", "scope": "Namespaced", "names": names, **more}
+    fields = {"group": "example.com", "scope": "Namespaced", "names": names, **more}
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
         "metadata": {"name": "websites.example.com"},
-        "spec": {**said, "versions": list(versions) or [version()]},
+        "spec": {**fields, "versions": list(versions) or [version()]},
     }
 
 
@@ -50,7 +50,7 @@ def problems(definition: Json, old: Json | None = None) -> dict[str, str]:
     return {each.field: each.message for each in found}
 
 
-# --- what is served
+# --- the served kind
 
 
 def test_a_definition_becomes_a_kind_with_default_names() -> None:
@@ -69,13 +69,13 @@ def test_a_version_has_its_columns_fields_and_subresources() -> None:
         "statusReplicasPath": ".status.size",
         "labelSelectorPath": ".status.selector",
     }
-    said = version(
+    full = version(
         additionalPrinterColumns=[column],
         selectableFields=[{"jsonPath": ".spec.size"}],
         subresources={"status": {}, "scale": paths},
     )
 
-    found = CustomKind.from_crd(crd(said)).versions[0]
+    found = CustomKind.from_crd(crd(full)).versions[0]
 
     assert found.columns == (
         Column(
@@ -125,7 +125,7 @@ def test_defaulting_a_definition_is_pure_and_idempotent() -> None:
     assert once["status"] == {"storedVersions": ["v1"]}
 
 
-# --- what is refused
+# --- validation
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_defaulting_a_definition_is_pure_and_idempotent() -> None:
             "must be one of boolean,date,integer,number,string",
         ),
         (
-            crd(version(selectableFields=[{"jsonPath": ".spec.nobody"}])),
+            crd(version(selectableFields=[{"jsonPath": ".spec.missing"}])),
             "spec.selectableFields[0].jsonPath",
             "is an invalid path",
         ),

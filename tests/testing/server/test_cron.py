@@ -1,4 +1,4 @@
-"""Schedules of cron."""
+"""Validation of cron schedules."""
 
 from __future__ import annotations
 

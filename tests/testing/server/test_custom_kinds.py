@@ -1,4 +1,4 @@
-"""Custom kinds: served while their definition is there, and by its rules."""
+"""Custom kinds: served while their definition exists, by its schema."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ async def test_a_kind_is_served_as_soon_as_its_definition_exists(api: Api) -> No
     assert (await api.get(WIDGETS)).code == 404
 
     await api.create(DEFINITIONS, definition())
-    said = await api.create(WIDGETS, _widget("a"))
+    reply = await api.create(WIDGETS, _widget("a"))
     found = await api.get(f"{DEFINITIONS}/widgets.example.com")
 
-    assert said.json["spec"] == {"replicas": 1}
+    assert reply.json["spec"] == {"replicas": 1}
     conditions = {each["type"]: each["status"] for each in found.json["status"]["conditions"]}
     assert conditions == {"NamesAccepted": "True", "Established": "True"}
 
@@ -37,10 +37,10 @@ async def test_items_of_custom_lists_have_their_kind(api: Api) -> None:
     await api.create(DEFINITIONS, definition())
     await api.create(WIDGETS, _widget("a"))
 
-    said = await api.get(WIDGETS)
+    reply = await api.get(WIDGETS)
 
-    assert said.json["kind"] == "WidgetList"
-    assert said.json["items"][0]["kind"] == "Widget"
+    assert reply.json["kind"] == "WidgetList"
+    assert reply.json["items"][0]["kind"] == "Widget"
 
 
 async def test_the_schema_rejects_prunes_and_defaults(api: Api) -> None:
@@ -74,15 +74,15 @@ async def test_selectable_fields_can_be_selected(api: Api) -> None:
     await api.create(WIDGETS, _widget("a", color="red"))
     await api.create(WIDGETS, _widget("b", color="blue"))
 
-    said = await api.get(WIDGETS, fieldSelector="spec.color=blue")
+    reply = await api.get(WIDGETS, fieldSelector="spec.color=blue")
     refused = await api.get(WIDGETS, fieldSelector="spec.replicas=1")
 
-    assert [each["metadata"]["name"] for each in said.json["items"]] == ["b"]
+    assert [each["metadata"]["name"] for each in reply.json["items"]] == ["b"]
     assert refused.json["message"] == "field label not supported: spec.replicas"
 
 
 async def test_custom_objects_support_no_strategic_patch_and_need_a_version(api: Api) -> None:
-    """API-29: CRDs answer 415."""
+    """API-29: 415 for custom kinds."""
     await api.create(DEFINITIONS, definition())
     await api.create(WIDGETS, _widget("a"))
 
@@ -121,17 +121,17 @@ async def test_one_object_is_served_in_two_versions(api: Api) -> None:
     await api.create(DEFINITIONS, two)
     await api.create(WIDGETS, _widget("a"))
 
-    said = await api.get(f"{WIDGETS.replace('v1', 'v2')}/a")
+    reply = await api.get(f"{WIDGETS.replace('v1', 'v2')}/a")
 
-    assert said.json["apiVersion"] == "example.com/v2"
-    assert said.json["spec"] == {"replicas": 1}
+    assert reply.json["apiVersion"] == "example.com/v2"
+    assert reply.json["spec"] == {"replicas": 1}
 
 
 async def test_an_invalid_definition_is_not_stored(api: Api) -> None:
     bad = definition()
     bad["metadata"]["name"] = "other.example.com"
 
-    said = await api("POST", DEFINITIONS, bad)
+    reply = await api("POST", DEFINITIONS, bad)
 
-    assert said.code == 422
+    assert reply.code == 422
     assert (await api.get(WIDGETS)).code == 404

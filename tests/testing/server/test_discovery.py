@@ -1,4 +1,4 @@
-"""What the server serves, told to clients."""
+"""Discovery documents."""
 
 from __future__ import annotations
 

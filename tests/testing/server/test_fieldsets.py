@@ -1,4 +1,4 @@
-"""Sets of fields: FieldsV1, their algebra, the set of an object, differences of objects."""
+"""Field sets: FieldsV1, set algebra, the fields of an object, differences of objects."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def texts(fields: FieldSet) -> list[str]:
 
 
 def test_fieldsv1_is_parsed_and_encoded_unchanged() -> None:
-    """API-37: fields, keys, values, positions, and the element itself."""
+    """API-37: fields, keys, values, indexes, and the element itself."""
     written = {
         "f:metadata": {"f:finalizers": {".": {}, 'v:"a/b"': {}}},
         "f:spec": {
@@ -69,12 +69,12 @@ def test_fieldsv1_is_parsed_and_encoded_unchanged() -> None:
 
 @given(sets)
 def test_encoding_and_parsing_returns_the_same_set(fields: FieldSet) -> None:
-    """API-37"""
+    """API-37: path elements of FieldsV1."""
     assert FieldSet.parse(fields.as_json()) == fields
 
 
 def test_elements_are_encoded_in_the_order_of_their_values() -> None:
-    """API-37: numbers as numbers, so 80 stands before 443."""
+    """API-37: numbers as numbers, so 80 comes before 443."""
     fields = FieldSet.of(['k:{"port":443}'], ['k:{"port":80}'], ["f:b"], ["f:a"])
 
     assert list(fields.as_json()) == ["f:a", "f:b", 'k:{"port":80}', 'k:{"port":443}']
@@ -137,11 +137,11 @@ def test_leaves_have_no_path_of_the_set_below_them(fields: FieldSet) -> None:
     assert set(fields.leaves().paths()) == leaves
 
 
-# --- the set of an object
+# --- the fields of an object
 
 
 def test_the_fields_of_an_object_are_its_leaves_elements_and_map_keys() -> None:
-    """API-37"""
+    """API-37: path elements of FieldsV1."""
     pod = {
         "metadata": {
             "labels": {"app": "web"},
@@ -166,14 +166,14 @@ def test_the_fields_of_an_object_are_its_leaves_elements_and_map_keys() -> None:
     assert set(texts(fields_of(pod, POD))) == {
         ".metadata.labels.app",
         '.metadata.finalizers[="a/b"]',
-        '.metadata.ownerReferences[uid="1"]',  # an owner is one value
+        '.metadata.ownerReferences[uid="1"]',  # an owner reference is atomic
         ".spec.nodeSelector",  # an atomic map
         web,
         f"{web}.name",
         f"{web}.args",  # an atomic list
         f'{web}.ports[containerPort=80,protocol="TCP"]',  # with the key's default
         f'{web}.ports[containerPort=80,protocol="TCP"].containerPort',
-        f"{web}.resources",  # empty, so it is mentioned itself
+        f"{web}.resources",  # empty, so it is a leaf itself
         f"{web}.securityContext.privileged",
     }
 
@@ -254,7 +254,7 @@ def test_facts_without_a_class_or_a_schema_are_enough_for_lists_and_maps() -> No
 
 
 @pytest.mark.parametrize(
-    ("spec", "said"),
+    ("spec", "message"),
     [
         ({"containers": [None]}, "null element"),
         ({"containers": ["web"]}, "non-map"),
@@ -262,12 +262,12 @@ def test_facts_without_a_class_or_a_schema_are_enough_for_lists_and_maps() -> No
     ],
 )
 def test_an_element_without_a_key_is_an_error_unless_the_key_has_a_default(
-    spec: dict[str, Any], said: str
+    spec: dict[str, Any], message: str
 ) -> None:
-    if not said:
+    if not message:
         assert '.spec.hostAliases[ip=""]' in texts(fields_of({"spec": spec}, POD))
         return
-    with pytest.raises(InvalidArgument, match=said):
+    with pytest.raises(InvalidArgument, match=message):
         fields_of({"spec": spec}, POD)
 
 
@@ -291,7 +291,7 @@ def test_a_new_field_is_added_with_everything_in_it() -> None:
 
     found = compare(before, after, DEPLOYMENT)
 
-    # Fields that a type holds by value are always there; what is in them is new.
+    # Struct fields without a pointer always exist; only their content is new.
     assert set(texts(found.added)) == {
         ".metadata.labels",
         ".metadata.labels.app",
@@ -359,11 +359,11 @@ def test_numbers_are_equal_by_value_and_true_is_not_a_number(
     assert json_equal({"a": [one]}, {"a": [two]}) is equal
 
 
-# --- types to play with
+# --- types of the tests
 
 
 class Facts:
-    """The rules of a small custom kind, as somebody without a schema would give them."""
+    """The merge rules of a small custom kind without a schema."""
 
     def field(self, name: str) -> FieldFacts:
         return {

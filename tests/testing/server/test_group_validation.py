@@ -1,4 +1,4 @@
-"""What is refused of the kinds of the smaller groups."""
+"""Validation of the kinds of smaller groups."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.testing.server.validation_helpers import IMMUTABLE, fields, problems, told
+from tests.testing.server.validation_helpers import IMMUTABLE, fields, messages, problems
 
 Json = dict[str, Any]
 
@@ -45,7 +45,7 @@ def ingress(path: Json) -> Json:
     ],
 )
 def test_an_invalid_ingress_is_rejected(obj: Json, field: str, message: str) -> None:
-    assert told(problems("networking.k8s.io", "Ingress", obj)) == [(field, message)]
+    assert messages(problems("networking.k8s.io", "Ingress", obj)) == [(field, message)]
 
 
 def test_the_role_of_a_binding_cannot_change() -> None:
@@ -79,8 +79,8 @@ def test_an_autoscaler_requires_a_maximum() -> None:
     none = problems(group, kind, {"spec": {**target}})
     low = problems(group, kind, {"spec": {**target, "minReplicas": 3, "maxReplicas": 2}})
 
-    assert ("spec.maxReplicas", "Required value") in told(none)
-    assert told(low) == [
+    assert ("spec.maxReplicas", "Required value") in messages(none)
+    assert messages(low) == [
         ("spec.maxReplicas", "Invalid value: 2: must be greater than or equal to `minReplicas`")
     ]
 
@@ -97,7 +97,7 @@ def test_a_budget_cannot_have_both_limits() -> None:
 def test_a_lease_requires_a_positive_duration() -> None:
     spec = {"leaseDurationSeconds": 0, "leaseTransitions": -1}
 
-    assert told(problems("coordination.k8s.io", "Lease", {"spec": spec})) == [
+    assert messages(problems("coordination.k8s.io", "Lease", {"spec": spec})) == [
         ("spec.leaseDurationSeconds", "Invalid value: 0: must be greater than 0"),
         ("spec.leaseTransitions", "Invalid value: -1: must be greater than or equal to 0"),
     ]
@@ -122,8 +122,8 @@ def test_storage_and_priority_classes_are_immutable() -> None:
     moved = problems("storage.k8s.io", "StorageClass", {"provisioner": "b"}, {"provisioner": "a"})
     raised = problems("scheduling.k8s.io", "PriorityClass", {"value": 2}, {"value": 1})
 
-    assert told(moved) == [("provisioner", f'Invalid value: "b": {IMMUTABLE}')]
-    assert told(raised) == [("value", "Forbidden: may not be changed in an update.")]
+    assert messages(moved) == [("provisioner", f'Invalid value: "b": {IMMUTABLE}')]
+    assert messages(raised) == [("value", "Forbidden: may not be changed in an update.")]
 
 
 def test_a_definition_is_validated_when_its_spec_changes() -> None:

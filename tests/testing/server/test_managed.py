@@ -1,4 +1,4 @@
-"""Who owns the fields that updates and subresources leave behind."""
+"""Field ownership after updates and writes to subresources."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from tests.testing.server.apply_helpers import (
     NOW,
     Object,
     apply,
+    apply_error,
     changed,
     config,
     deployment,
     entries,
     obj,
     owners,
-    refused,
     track,
 )
 
@@ -81,7 +81,7 @@ def test_an_updater_without_fields_is_removed() -> None:
     after = track(live, changed(live, data={"a": "2", "b": "1"}), "two")
     after = track(after, changed(after, data={}), "three")
 
-    # The map itself is what the first one made, and it is still there.
+    # The map itself was set by the first one, and still exists.
     assert owners(after) == {("one", "Update"): {".data"}}
 
 
@@ -107,7 +107,7 @@ def test_a_manager_without_a_name_is_unknown() -> None:
 
 @pytest.mark.parametrize("reset", [[], [{}]])
 def test_an_empty_list_resets_the_owners_until_the_next_apply(reset: list[Object]) -> None:
-    """API-38"""
+    """API-38: apply semantics."""
     live = track(None, config(a="1"), "one")
     wiped = track(live, {**live, "metadata": {**live["metadata"], "managedFields": reset}})
     assert "managedFields" not in wiped["metadata"]
@@ -125,7 +125,7 @@ def test_an_empty_list_resets_the_owners_until_the_next_apply(reset: list[Object
 def test_the_first_apply_adds_an_owner_of_what_existed_before() -> None:
     live = config(a="1")
 
-    message = refused(live, config(a="2"))["message"]
+    message = apply_error(live, config(a="2"))["message"]
 
     assert message.endswith('conflict with "before-first-apply" using v1: .data.a')
 
@@ -188,10 +188,12 @@ def test_entries_are_sorted_by_operation_time_and_name() -> None:
 
 def test_kubectl_takes_over_from_its_own_client_side_apply() -> None:
     name = "kubectl.kubernetes.io/last-applied-configuration"
-    said = '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"web"},"data":{"a":"1"}}'
+    last_applied = (
+        '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"web"},"data":{"a":"1"}}'
+    )
     live = track(
         None,
-        obj("ConfigMap", metadata={"annotations": {name: said}}, data={"a": "1", "b": "1"}),
+        obj("ConfigMap", metadata={"annotations": {name: last_applied}}, data={"a": "1", "b": "1"}),
         "kubectl-client-side-apply",
     )
 
@@ -201,5 +203,5 @@ def test_kubectl_takes_over_from_its_own_client_side_apply() -> None:
     assert after["metadata"]["annotations"][name] == (
         '{"apiVersion":"v1","data":{"a":"2"},"kind":"ConfigMap","metadata":{"name":"web"}}\n'
     )
-    assert refused(live, config(a="2"), "other")["reason"] == "Conflict"
-    assert refused(live, config(b="2"), "kubectl")["reason"] == "Conflict"
+    assert apply_error(live, config(a="2"), "other")["reason"] == "Conflict"
+    assert apply_error(live, config(b="2"), "kubectl")["reason"] == "Conflict"

@@ -1,4 +1,4 @@
-"""What is refused of the metadata of any kind."""
+"""Validation of metadata."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.testing.server.validation_helpers import IMMUTABLE, fields, problems, told
+from tests.testing.server.validation_helpers import IMMUTABLE, fields, messages, problems
 
 Json = dict[str, Any]
 
@@ -48,7 +48,7 @@ def test_a_generate_name_is_validated_as_a_prefix() -> None:
 
 
 def test_a_name_is_required() -> None:
-    assert told(problems("", "ConfigMap", {"metadata": {}})) == [
+    assert messages(problems("", "ConfigMap", {"metadata": {}})) == [
         ("metadata.name", "Required value: name or generateName is required")
     ]
 
@@ -98,7 +98,7 @@ def test_what_identifies_an_object_cannot_change(field: str) -> None:
     old = {"metadata": {"name": "web", "namespace": "shop", "uid": "u", "creationTimestamp": "t"}}
     new = {"metadata": {**old["metadata"], field: "other"}}
 
-    assert told(problems("", "ConfigMap", new, old)) == [
+    assert messages(problems("", "ConfigMap", new, old)) == [
         (f"metadata.{field}", f'Invalid value: "other": {IMMUTABLE}')
     ]
 
@@ -107,7 +107,7 @@ def test_a_terminating_object_gets_no_new_finalizers() -> None:
     old = {"metadata": {"name": "web", "deletionTimestamp": "t", "finalizers": ["a/b"]}}
     new = {"metadata": {**old["metadata"], "finalizers": ["a/b", "c/d"]}}
 
-    assert told(problems("", "ConfigMap", new, old)) == [
+    assert messages(problems("", "ConfigMap", new, old)) == [
         (
             "metadata.finalizers",
             (

@@ -1,4 +1,4 @@
-"""OpenAPI documents, as kubectl reads them."""
+"""OpenAPI documents."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_every_reference_of_version_2_can_be_resolved(registry: Registry) -> Non
 
 
 def test_no_field_has_an_empty_schema(registry: Registry) -> None:
-    """kubectl cannot explain a kind with a field whose schema is empty."""
+    """`kubectl explain` fails for a kind with a field whose schema is empty."""
     schemas = _v3(registry, "apiextensions.k8s.io", "v1")["components"]["schemas"]
 
     for schema in schemas.values():
@@ -117,7 +117,7 @@ def test_a_kind_is_found_by_its_path_and_schema(registry: Registry) -> None:
 
 
 def test_a_patch_operation_lists_its_parameters(registry: Registry) -> None:
-    """What `kubectl apply --validate` looks for before it leaves validation to the server."""
+    """`kubectl apply --validate` looks for it to use server-side validation."""
     pods = _v3(registry, "", "v1")["paths"]["/api/v1/namespaces/{namespace}/pods/{name}"]["patch"]
     websites = _v3(registry, "example.com", "v1")["paths"][
         "/apis/example.com/v1/namespaces/{namespace}/websites/{name}"

@@ -1,4 +1,4 @@
-"""What is refused of pods, and of changes of them."""
+"""Validation of pods and of their updates."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.testing.server.validation_helpers import CONTAINER, fields, problems, told
+from tests.testing.server.validation_helpers import CONTAINER, fields, messages, problems
 
 Json = dict[str, Any]
 
@@ -75,7 +75,7 @@ def pod(*containers: Json, **spec: Any) -> Json:
     ],
 )
 def test_an_invalid_pod_is_rejected(obj: Json, field: str, message: str) -> None:
-    assert told(problems("", "Pod", obj)) == [(field, message)]
+    assert messages(problems("", "Pod", obj)) == [(field, message)]
 
 
 def test_a_pods_image_may_change_and_tolerations_may_be_added() -> None:

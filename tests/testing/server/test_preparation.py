@@ -1,4 +1,4 @@
-"""How new objects start, and which parts an update cannot write."""
+"""Preparation of objects for creation and update."""
 
 from __future__ import annotations
 
@@ -104,9 +104,9 @@ def test_what_is_released_can_be_allocated_again(allocator: Allocator) -> None:
 
 def test_an_update_keeps_the_address_and_ports_it_does_not_mention(allocator: Allocator) -> None:
     old = new_service(allocator, type="NodePort")
-    said = {"metadata": {"name": "web"}, "spec": {"type": "NodePort", "ports": [{"port": 80}]}}
+    update = {"metadata": {"name": "web"}, "spec": {"type": "NodePort", "ports": [{"port": 80}]}}
 
-    new = prepare_for_update("", "Service", default("", "Service", said), old, allocator)
+    new = prepare_for_update("", "Service", default("", "Service", update), old, allocator)
 
     assert new["spec"]["clusterIP"] == old["spec"]["clusterIP"]
     assert new["spec"]["ports"] == old["spec"]["ports"]
@@ -115,9 +115,9 @@ def test_an_update_keeps_the_address_and_ports_it_does_not_mention(allocator: Al
 def test_a_service_that_stops_using_node_ports_releases_them(allocator: Allocator) -> None:
     old = new_service(allocator, type="NodePort")
     number = old["spec"]["ports"][0]["nodePort"]
-    said = {**old, "spec": {**old["spec"], "type": "ClusterIP"}}
+    update = {**old, "spec": {**old["spec"], "type": "ClusterIP"}}
 
-    new = prepare_for_update("", "Service", said, old, allocator)
+    new = prepare_for_update("", "Service", update, old, allocator)
 
     assert "nodePort" not in new["spec"]["ports"][0]
     assert allocator.allocate_port(number) == number

@@ -1,4 +1,4 @@
-"""The string formats that are checked, and patterns written for Go."""
+"""String formats, and patterns in Go's syntax."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a schema finds wrong with an object, in kube-apiserver's words."""
+"""Validation of objects by a schema, with kube-apiserver's messages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kubeloop.testing.server.schema.schemas import Schema
-from tests.testing.server.schema_helpers import SPEC, Json, schema, told, website
+from tests.testing.server.schema_helpers import SPEC, Json, messages, schema, website
 
 
 @pytest.mark.parametrize(
@@ -101,14 +101,14 @@ def test_a_limit_is_reported_with_the_servers_message(
 ) -> None:
     found = schema({"type": "object", "properties": {"a": rules}}).validate(website(a=value))
 
-    assert told(found) == [("spec.a", message)]
+    assert messages(found) == [("spec.a", message)]
 
 
 def test_a_missing_field_is_reported_at_its_path() -> None:
     spec = {"type": "object", "required": ["size"], "properties": {"size": {"type": "integer"}}}
 
-    assert told(schema(spec).validate(website())) == [("spec.size", "Required value")]
-    assert told(schema(spec, required=["spec"]).validate({"kind": "Website"})) == [
+    assert messages(schema(spec).validate(website())) == [("spec.size", "Required value")]
+    assert messages(schema(spec, required=["spec"]).validate({"kind": "Website"})) == [
         ("spec", "Required value")
     ]
 
@@ -159,7 +159,7 @@ def test_sets_and_maps_have_no_duplicates() -> None:
         website(names=["a", "b", "a", "a"], ports=[{"port": 1}, {"port": 1, "protocol": "UDP"}])
     )
 
-    assert told(found) == [
+    assert messages(found) == [
         ("spec.names[2]", 'Duplicate value: "a"'),
         ("spec.ports[1]", 'Duplicate value: {"port":1}'),
     ]
@@ -195,7 +195,7 @@ def test_a_write_to_the_status_validates_the_status_only() -> None:
 
     found = whole.validate(obj, website(size="x"), subresource="status")
 
-    assert told(found) == [
+    assert messages(found) == [
         (
             "status.ready",
             'Invalid value: "string": ready in body must be of type integer: "string"',

@@ -1,4 +1,4 @@
-"""What a structural schema does to objects: prune, default, and say merge rules."""
+"""Structural schemas: pruning, defaulting, merge rules."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_a_schema_has_merge_rules_by_field() -> None:
     assert spec.field("ports") == FieldFacts(list_type="map", list_map_keys=("port",))
     assert spec.field("names").list_type == "set"
     assert spec.field("limits").map_type == "atomic"
-    assert spec.field("nobody") == NO_FACTS
+    assert spec.field("missing") == NO_FACTS
     assert spec.inside("size") is None
     assert spec.inside("free") is None
     assert ports is not None

@@ -1,4 +1,4 @@
-"""Pure work that is done once for specs that are alike."""
+"""Caches of pure functions of specs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Objects as rows for people."""
+"""Objects as rows of a Table."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def _obj(name: str = "web", **more: Any) -> dict[str, Any]:
 
 
 def _row(served: ServedResource, obj: dict[str, Any]) -> dict[str, Any]:
-    made = table(served, [obj], now=NOW)
-    names = [each["name"] for each in made["columnDefinitions"]]
-    [row] = made["rows"]
+    result = table(served, [obj], now=NOW)
+    names = [each["name"] for each in result["columnDefinitions"]]
+    [row] = result["rows"]
     return dict(zip(names, row["cells"], strict=True))
 
 
@@ -91,15 +91,15 @@ def test_the_age_of_a_missing_time_is_unknown(moment: object) -> None:
 
 
 def test_a_table_has_columns_rows_and_the_metadata_of_the_objects() -> None:
-    """API-46."""
+    """API-46: the columns and rows of a Table."""
     obj = _obj(spec={"secret": 1})
     obj["metadata"]["resourceVersion"] = "7"
 
-    made = table(PODS, [obj], now=NOW)
+    result = table(PODS, [obj], now=NOW)
 
-    assert (made["kind"], made["apiVersion"]) == ("Table", "meta.k8s.io/v1")
-    assert made["metadata"] == {"resourceVersion": "7"}
-    first, *rest = made["columnDefinitions"]
+    assert (result["kind"], result["apiVersion"]) == ("Table", "meta.k8s.io/v1")
+    assert result["metadata"] == {"resourceVersion": "7"}
+    first, *rest = result["columnDefinitions"]
     assert first == {
         "name": "Name",
         "type": "string",
@@ -117,7 +117,7 @@ def test_a_table_has_columns_rows_and_the_metadata_of_the_objects() -> None:
         ("Nominated Node", 1),
         ("Readiness Gates", 1),
     ]
-    assert made["rows"][0]["object"] == {
+    assert result["rows"][0]["object"] == {
         "kind": "PartialObjectMetadata",
         "apiVersion": "meta.k8s.io/v1",
         "metadata": obj["metadata"],
@@ -125,7 +125,7 @@ def test_a_table_has_columns_rows_and_the_metadata_of_the_objects() -> None:
 
 
 def test_include_selects_the_object_of_a_row() -> None:
-    """API-46."""
+    """API-46: includeObject."""
     obj = _obj()
 
     assert table(PODS, [obj], include="None")["rows"][0]["object"] is None
@@ -133,7 +133,7 @@ def test_include_selects_the_object_of_a_row() -> None:
 
 
 def test_later_events_have_no_columns() -> None:
-    """API-46."""
+    """API-46: column definitions come once in a watch."""
     assert table(PODS, [_obj()], columns=False)["columnDefinitions"] is None
 
 
@@ -149,9 +149,9 @@ def test_metadata_only_lists_keep_nothing_else() -> None:
 
     body = Representation(PODS, kind=PARTIAL).encode_list([entry], {"resourceVersion": "9"})
 
-    made = json.loads(body)
-    assert made["kind"] == "PartialObjectMetadataList"
-    assert [set(each) for each in made["items"]] == [{"kind", "apiVersion", "metadata"}]
+    result = json.loads(body)
+    assert result["kind"] == "PartialObjectMetadataList"
+    assert [set(each) for each in result["items"]] == [{"kind", "apiVersion", "metadata"}]
 
 
 def test_kinds_without_columns_have_name_and_creation_time() -> None:
@@ -174,8 +174,8 @@ _json = st.recursive(
 @given(spec=_json, status=_json)
 def test_every_kind_has_a_cell_for_every_column_of_any_object(spec: Any, status: Any) -> None:
     for served in REGISTRY.all():
-        made = table(served, [_obj(spec=spec, status=status)], now=NOW)
-        assert len(made["rows"][0]["cells"]) == len(made["columnDefinitions"])
+        result = table(served, [_obj(spec=spec, status=status)], now=NOW)
+        assert len(result["rows"][0]["cells"]) == len(result["columnDefinitions"])
 
 
 # --- pods
@@ -657,10 +657,10 @@ def test_the_newest_default_storage_class_is_marked_and_stays_as_it_is() -> None
     for each in classes[:2]:
         each["metadata"]["annotations"] = {"storageclass.kubernetes.io/is-default-class": "true"}
 
-    made = table(_served("storage.k8s.io", "v1", "storageclasses"), classes)
+    result = table(_served("storage.k8s.io", "v1", "storageclasses"), classes)
 
-    assert [row["cells"][0] for row in made["rows"]] == ["old", "new (default)", "plain"]
-    assert made["rows"][1]["object"]["metadata"]["name"] == "new"
+    assert [row["cells"][0] for row in result["rows"]] == ["old", "new (default)", "plain"]
+    assert result["rows"][1]["object"]["metadata"]["name"] == "new"
 
 
 def test_every_layout_belongs_to_a_kind_that_is_served() -> None:

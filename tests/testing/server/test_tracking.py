@@ -1,4 +1,4 @@
-"""Owners of a new object's fields, remembered for objects that are alike."""
+"""The cache of the owners of new objects."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def served() -> ServedResource:
     return found
 
 
-def _tracked(
+def _track(
     tracker: Tracker, served: ServedResource, obj: dict[str, Any], now: str
 ) -> dict[str, Any]:
     return tracker.track(served, None, obj, manager="me", subresource="", now=now)
@@ -27,11 +27,11 @@ def _tracked(
 
 def test_a_second_object_with_the_same_fields_has_the_same_owners(served: ServedResource) -> None:
     tracker = Tracker()
-    _tracked(tracker, served, pod("one", app="y"), "2030-01-01T00:00:00Z")
+    _track(tracker, served, pod("one", app="y"), "2030-01-01T00:00:00Z")
 
-    remembered = _tracked(tracker, served, pod("two", app="x"), "2030-01-01T00:00:05Z")
+    cached = _track(tracker, served, pod("two", app="x"), "2030-01-01T00:00:05Z")
 
-    assert remembered == track(
+    assert cached == track(
         None,
         pod("two", app="x"),
         manager="me",
@@ -47,8 +47,8 @@ def test_an_object_with_other_fields_is_tracked_separately(
     served: ServedResource, other: dict[str, Any]
 ) -> None:
     tracker = Tracker()
-    first = _tracked(tracker, served, pod("one", app="x"), "2030-01-01T00:00:00Z")
+    first = _track(tracker, served, pod("one", app="x"), "2030-01-01T00:00:00Z")
 
-    found = _tracked(tracker, served, other, "2030-01-01T00:00:00Z")
+    found = _track(tracker, served, other, "2030-01-01T00:00:00Z")
 
     assert found["metadata"].get("managedFields") != first["metadata"]["managedFields"]

@@ -1,4 +1,4 @@
-"""Reading a body against a built-in class."""
+"""Checks of a body against a built-in class."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_scalars_are_returned_in_canonical_form() -> None:
 
 
 def test_nulls_and_empty_metadata_are_dropped() -> None:
-    """API-26: a creationTimestamp of null is none."""
+    """API-26: a creationTimestamp of null is dropped."""
     obj = pod(command=None)
     obj["metadata"] |= {"creationTimestamp": None, "labels": {}, "namespace": ""}
 

@@ -1,4 +1,4 @@
-"""What is refused of the kinds that make pods."""
+"""Validation of workloads."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.testing.server.validation_helpers import CONTAINER, IMMUTABLE, problems, told
+from tests.testing.server.validation_helpers import CONTAINER, IMMUTABLE, messages, problems
 
 Json = dict[str, Any]
 
@@ -29,16 +29,16 @@ def test_a_selector_is_required_must_match_and_is_immutable(kind: str) -> None:
     wide = problems("apps", kind, workload(selector={}))
     moved = problems("apps", kind, workload(), workload(selector={"matchLabels": {"a": "z"}}))
 
-    assert told(missing)[-1:] == told(other)
-    assert (kind == "DaemonSet") == (told(missing)[:-1] == [])
-    assert told(other) == [
+    assert messages(missing)[-1:] == messages(other)
+    assert (kind == "DaemonSet") == (messages(missing)[:-1] == [])
+    assert messages(other) == [
         (
             "spec.template.metadata.labels",
             'Invalid value: {"a":"b"}: `selector` does not match template `labels`',
         )
     ]
     assert "empty selector is invalid for" in wide[0].message
-    assert told(moved) == [
+    assert messages(moved) == [
         ("spec.selector", f'Invalid value: {{"matchLabels":{{"a":"b"}}}}: {IMMUTABLE}')
     ]
 
@@ -74,14 +74,14 @@ def test_a_selector_is_required_must_match_and_is_immutable(kind: str) -> None:
     ],
 )
 def test_an_invalid_deployment_is_rejected(spec: Json, field: str, message: str) -> None:
-    assert told(problems("apps", "Deployment", workload(**spec))) == [(field, message)]
+    assert messages(problems("apps", "Deployment", workload(**spec))) == [(field, message)]
 
 
 def test_a_deployments_pods_always_restart() -> None:
     obj = workload()
     obj["spec"]["template"]["spec"]["restartPolicy"] = "Never"
 
-    assert told(problems("apps", "Deployment", obj)) == [
+    assert messages(problems("apps", "Deployment", obj)) == [
         (
             "spec.template.spec.restartPolicy",
             'Unsupported value: "Never": supported values: "Always"',
@@ -92,7 +92,7 @@ def test_a_deployments_pods_always_restart() -> None:
 def test_most_fields_of_a_stateful_set_are_immutable() -> None:
     found = problems("apps", "StatefulSet", workload(serviceName="b"), workload(serviceName="a"))
 
-    assert told(found) == [("spec.serviceName", f'Invalid value: "b": {IMMUTABLE}')]
+    assert messages(found) == [("spec.serviceName", f'Invalid value: "b": {IMMUTABLE}')]
 
 
 def job(**spec: Any) -> Json:
@@ -106,7 +106,7 @@ def test_a_job_requires_a_restart_policy() -> None:
     del obj["spec"]["template"]["spec"]["restartPolicy"]
 
     assert problems("batch", "Job", job()) == []
-    assert told(problems("batch", "Job", obj)) == [
+    assert messages(problems("batch", "Job", obj)) == [
         ("spec.template.spec.restartPolicy", 'Required value: valid values: "OnFailure", "Never"')
     ]
 
@@ -135,7 +135,7 @@ def test_a_cron_job_requires_a_valid_schedule(schedule: str, message: str) -> No
     template = {"spec": {"template": job()["spec"]["template"]}}
     obj = {"spec": {"schedule": schedule, "jobTemplate": template}}
 
-    assert told(problems("batch", "CronJob", obj)) == [("spec.schedule", message)]
+    assert messages(problems("batch", "CronJob", obj)) == [("spec.schedule", message)]
 
 
 def test_a_cron_jobs_name_leaves_space_for_the_suffix_of_its_jobs() -> None:

@@ -1,4 +1,4 @@
-"""Steps of tests about built-in kinds: what the server says of an object."""
+"""Helpers of the tests of validation: the problems of an object of a built-in kind."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ IMMUTABLE = "field is immutable"
 def problems(
     group: str, kind: str, obj: Json, old: Json | None = None, *, subresource: str | None = None
 ) -> list[Cause]:
-    whole = default(group, kind, {"metadata": {"name": "web", "namespace": "shop"}, **obj})
+    defaulted = default(group, kind, {"metadata": {"name": "web", "namespace": "shop"}, **obj})
     before = None
     if old is not None:
         before = default(group, kind, {"metadata": {"name": "web", "namespace": "shop"}, **old})
-    return validate(group, kind, whole, before, subresource=subresource)
+    return validate(group, kind, defaulted, before, subresource=subresource)
 
 
-def told(found: list[Cause]) -> list[tuple[str, str]]:
+def messages(found: list[Cause]) -> list[tuple[str, str]]:
     return [(each.field, each.message) for each in found]
 
 

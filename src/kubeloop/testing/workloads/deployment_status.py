@@ -92,6 +92,7 @@ def _progressing(
 
 
 def _is_complete(deployment: Deployment, status: DeploymentStatus) -> bool:
+    # `DeploymentComplete` of the deployment controller.
     desired = deployment.spec.replicas or 0
     return all(
         (count or 0) == desired

@@ -88,6 +88,7 @@ def _has_pods(ctx: Context, sets: Sequence[ReplicaSet]) -> bool:
 
 
 async def _scale(ctx: Context, deployment: Deployment, name: str, replicas: int) -> None:
+    # A merge patch without a version: only this controller scales the set.
     at = ctx.client.resource(ReplicaSet, namespace=deployment.metadata.namespace)
     await at.patch(name, {"spec": {"replicas": replicas}}, type="merge")
     ctx.recorder.event(
@@ -99,6 +100,7 @@ async def _scale(ctx: Context, deployment: Deployment, name: str, replicas: int)
 
 
 def _is_of(replicas: ReplicaSet, deployment: Deployment) -> bool:
+    # The name contains the hash of the template.
     return replicas.metadata.name == _name(deployment)
 
 

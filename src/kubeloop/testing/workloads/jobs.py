@@ -102,6 +102,7 @@ def finished_condition(job: Job, counts: JobCounts) -> str:
 
 
 def _is_finished(job: Job) -> bool:
+    # Terminal conditions never change back.
     return any(is_condition_true(job.status.conditions, end) for end in ("Complete", "Failed"))
 
 

@@ -50,6 +50,7 @@ class Kubelet:
         return await self._advance(ctx, pod)
 
     async def _bind(self, ctx: Context, pod: Pod) -> None:
+        # Gated pods wait; so do pods that fit no node, with a condition.
         if pod.spec.scheduling_gates:
             return
         nodes = [node for node in ctx.list(Node) if fits(pod.spec, node)]
@@ -105,4 +106,5 @@ def _unschedulable(pod: Pod, now: datetime) -> PodStatus:
 
 
 def _pod_ip(number: int) -> str:
+    # From 10.64.0.0/10, away from the services in 10.96.0.0/16 for the first two million pods.
     return f"10.{64 + number // 65536 % 64}.{number // 256 % 256}.{number % 256}"

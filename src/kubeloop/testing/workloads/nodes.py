@@ -54,6 +54,7 @@ async def reconcile_node(key: ObjectKey, ctx: Context) -> None:
 
 
 async def _delete_pods(ctx: Context, node: str) -> None:
+    # The pod garbage collector does this in a real cluster.
     for pod in ctx.lister(Pod).by_index("node", node):
         at = ctx.client.resource(Pod, namespace=pod.metadata.namespace)
         await at.delete(pod.metadata.name, grace_period=0, missing_ok=True)
@@ -61,6 +62,7 @@ async def _delete_pods(ctx: Context, node: str) -> None:
 
 def fits(spec: PodSpec, node: Node) -> bool:
     """Whether a pod may be scheduled on a node."""
+    # Resources are not simulated: a node never is full.
     selector = spec.node_selector.items()
     return not node.spec.unschedulable and selector <= node.metadata.labels.items()
 

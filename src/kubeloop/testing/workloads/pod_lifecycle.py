@@ -102,6 +102,7 @@ def _starts_ready(pod: Pod) -> bool:
 
 
 def _waiting_for(pod: Pod) -> str:
+    # All containers of a simulated pod have the same state.
     states = [each.state for each in pod.status.container_statuses]
     waiting = [state.waiting for state in states if state.waiting is not None]
     return (waiting[0].reason or "") if waiting else ""
@@ -111,6 +112,7 @@ def _waiting_for(pod: Pod) -> str:
 
 
 def _creating_status(pod: Pod, now: datetime, host_ip: str) -> PodStatus:
+    # The status that a real kubelet reports first.
     waiting = ContainerState(waiting=ContainerStateWaiting(reason="ContainerCreating"))
     return PodStatus(
         phase="Pending",
@@ -148,6 +150,7 @@ def _crashed_status(pod: Pod, now: datetime) -> PodStatus:
 
 
 def _finished_status(pod: Pod, phase: str, now: datetime) -> PodStatus:
+    # The kubelet sets these reasons when a pod completes.
     status = _with_state(pod, now, _terminated(phase == "Failed", now), ready=False)
     status.phase = phase
     for each in status.conditions:

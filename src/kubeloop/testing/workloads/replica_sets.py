@@ -59,6 +59,7 @@ def deletion_order(pods: Sequence[Pod]) -> list[Pod]:
 
 
 def _status(replicas: ReplicaSet, counts: Counts) -> ReplicaSetStatus:
+    # `fullyLabeledReplicas` counts all pods: their labels come from the template.
     return ReplicaSetStatus(
         replicas=counts.all,
         fully_labeled_replicas=counts.all or None,

@@ -49,6 +49,7 @@ async def reconcile_service(key: ObjectKey, ctx: Context) -> None:
 
 
 def selects(service: Service, pod: Pod) -> bool:
+    # An empty selector selects no pod, unlike an empty label selector.
     selector = service.spec.selector
     return bool(selector) and selector.items() <= pod.metadata.labels.items()
 
@@ -63,6 +64,7 @@ def _content(slice_: EndpointSlice) -> dict[str, object]:
 
 
 def _slices(service: Service, pods: Sequence[Pod]) -> list[EndpointSlice]:
+    # A service without pods has one empty slice, as in Kubernetes.
     rest = iter(pods)
     chunks = [
         list(itertools.islice(rest, _MAX_ENDPOINTS)) for _ in range(0, len(pods), _MAX_ENDPOINTS)
@@ -103,6 +105,7 @@ def _endpoint(pod: Pod) -> Endpoint:
 
 
 def _port(port: ServicePort, pods: Sequence[Pod]) -> EndpointPort:
+    # Without a target the service port itself is used.
     target = port.target_port or port.port
     number = target if isinstance(target, int) else _named_port(target, pods)
     return EndpointPort(name=port.name or "", port=number, protocol=port.protocol)

@@ -122,6 +122,7 @@ def _pod(found: StatefulSet, number: int) -> Pod:
 
 
 def _ordinal(pod: Pod) -> int:
+    # The name ends in the ordinal by construction.
     return int(pod.metadata.name.rpartition("-")[2])
 
 
@@ -136,6 +137,7 @@ def _revision_of(pod: Pod) -> str:
 def _status(
     found: StatefulSet, pods: Mapping[int, Pod], ready: int, available: int
 ) -> StatefulSetStatus:
+    # The current revision moves when the whole set is updated and ready.
     new = _revision(found)
     active = [pod for pod in pods.values() if is_active(pod)]
     updated = sum(_revision_of(pod) == new for pod in active)

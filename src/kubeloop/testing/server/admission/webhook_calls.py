@@ -71,6 +71,7 @@ async def post(
 
 
 def _context_for(ca_bundle: bytes) -> ssl.SSLContext:
+    # Without the system's CAs: the bundle replaces them.
     try:
         return ssl.create_default_context(cadata=ca_bundle.decode())
     except (ssl.SSLError, UnicodeDecodeError) as error:

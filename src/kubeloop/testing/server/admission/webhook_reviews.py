@@ -136,6 +136,7 @@ def _gvk(api_version: str, kind: str) -> str:
 
 
 def _check_patch(response: Mapping[str, Any], *, mutating: bool) -> None:
+    # `VerifyAdmissionResponse`, with its messages.
     patch, patch_type = response.get("patch"), response.get("patchType")
     if not mutating:
         if patch:

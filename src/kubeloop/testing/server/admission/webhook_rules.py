@@ -102,11 +102,13 @@ def _covers(patterns: Iterable[str] | None, value: str) -> bool:
 
 
 def _is_resource(pattern: str, plural: str, subresource: str) -> bool:
+    # `pods` covers only the object itself, `pods/*` its subresources too.
     resource, _, part = pattern.partition("/")
     return resource in {"*", plural} and part in {"*", subresource}
 
 
 def _in_scope(scope: str, request: AdmissionRequest) -> bool:
+    # A Namespace object counts as cluster-scoped.
     cluster_wide = not request.namespace or _is_namespace(request.target)
     return scope in {"*", "Cluster" if cluster_wide else "Namespaced"}
 

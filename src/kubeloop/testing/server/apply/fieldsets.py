@@ -170,6 +170,7 @@ def _difference(one: Tree, two: Tree) -> Tree:
 
 
 def _cut(one: Tree, two: Tree) -> Tree:
+    # Unlike `_difference`, this removes the whole subtree.
     made: Tree = {}
     for element, node in one.items():
         other = two.get(element)
@@ -181,6 +182,7 @@ def _cut(one: Tree, two: Tree) -> Tree:
 
 
 def _leaves(tree: Tree) -> Tree:
+    # A path with children stays only as their parent.
     if len(tree) == 1:
         return {element: _leaves(node) for element, node in tree.items()}
     return {element: _leaves(node) for element, node in tree.items() if element != "."}
@@ -213,6 +215,7 @@ def _paths(tree: Tree, start: Path) -> Iterator[Path]:
 
 
 def _read(fields: object, *, top: bool = False) -> Tree:
+    # Elements with the same normal form are merged.
     if not isinstance(fields, Mapping):
         raise InvalidArgument(f"fieldsV1: expected an object, found {type(fields).__name__}")
     tree: Tree = {}
@@ -282,6 +285,7 @@ def key_element(keys: Mapping[str, Any]) -> str:
 
 @functools.lru_cache(maxsize=8192)
 def _name_element(name: str, value: str) -> str:
+    # Cached: most keyed lists have the single key `name`.
     return "k:" + _compact({name: value})
 
 
@@ -329,6 +333,7 @@ def _rank(element: str) -> tuple[Any, ...]:
 
 
 def _value_rank(value: Any) -> tuple[Any, ...]:
+    # `value.Compare`: numbers, strings, booleans, others, null.
     match value:
         case bool():
             return (2, value)

@@ -140,6 +140,7 @@ def track(
 
 
 def _check_type(live: dict[str, Any] | None, applied: dict[str, Any], api_version: str) -> None:
+    # `metadata.managedFields must be nil`: an applier cannot set owners.
     kind = applied.get("kind")
     expected = (live or applied).get("kind")
     if applied.get("apiVersion") != api_version or not kind or kind != expected:
@@ -195,6 +196,7 @@ def _with_type_of(base: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]
 
 
 def _types_of(obj: dict[str, Any]) -> dict[str, Any]:
+    # apiVersion and kind are never owned, and never conflict.
     return {name: value for name, value in obj.items() if name in {"apiVersion", "kind"}}
 
 

@@ -105,6 +105,7 @@ def _read_entry(index: int, raw: object) -> tuple[Identity, Entry]:
 
 
 def _check_format(index: int, name: object) -> None:
+    # There is only one format so far.
     if not name:
         raise InvalidArgument(f"missing fieldsType in managed fields entry {index}")
     if name != "FieldsV1":
@@ -191,6 +192,7 @@ def conflict_error(conflicts: Mapping[Identity, FieldSet]) -> StatusError:
 
 
 def _message(found: list[tuple[Identity, str]]) -> str:
+    # A single conflict is reported on one line, several as lists by manager.
     if len(found) == 1:
         return f"Apply failed with 1 conflict: conflict with {found[0][0]}: {found[0][1]}"
     lines: list[str] = []

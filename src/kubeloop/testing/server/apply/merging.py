@@ -43,6 +43,7 @@ def _is_list(value: Any) -> bool:
 
 
 def _merge_fields(live: dict[str, Any], applied: dict[str, Any], shape: Shape) -> dict[str, Any]:
+    # Fields that were not applied keep their live value.
     merged = dict(live)
     for name, value in applied.items():
         merged[name] = merge(live.get(name, ABSENT), value, shape.field(name))
@@ -82,8 +83,8 @@ def _in_order(
     An element that was not applied stays after its predecessor, and before applied elements
     that are new: `mergeListItems` of structured-merge-diff.
     """
-    known = {element for element, _ in live}
-    shared = [element for element in reversed(applied) if element in known]  # a stack
+    existing = {element for element, _ in live}
+    shared = [element for element in reversed(applied) if element in existing]  # a stack
     waiting = list(reversed(applied))  # a stack
     for element, item in live:
         if element not in applied:
@@ -124,6 +125,7 @@ def _remove_fields(value: dict[str, Any], fields: Tree, shape: Shape) -> dict[st
 
 
 def _remove_items(value: list[Any], fields: Tree, shape: Shape) -> list[Any]:
+    # An element whose own path is in the set is removed as a whole.
     inside = shape.item()
     rest: list[Any] = []
     for item in value:

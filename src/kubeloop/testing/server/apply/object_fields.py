@@ -57,6 +57,7 @@ def _tree(value: Any, shape: Shape) -> Tree:
 
 
 def _fields_tree(value: dict[str, Any], shape: Shape) -> Tree:
+    # Struct fields are implied by their content; map keys and empty objects are not.
     tree: Tree = {}
     for name, each in value.items():
         node = _tree(each, shape.field(name))
@@ -93,6 +94,7 @@ def elements_of(items: list[Any], shape: Shape) -> dict[str, list[Any]]:
 
 
 def _element_of(item: Any, shape: Shape) -> str:
+    # The messages are those of structured-merge-diff's `listItemToPathElement`.
     if shape.list_type == "map":
         return key_element(_keys_of(item, shape))
     match item:
@@ -165,6 +167,7 @@ def _content_differs(old: Any, new: Any, shape: Shape) -> _Trees | None:
 
 
 def _fields_differ(old: dict[str, Any], new: dict[str, Any], shape: Shape) -> _Trees | None:
+    # An unset struct field equals its zero value.
     found: _Trees = ({}, {}, {})
     for name, value in new.items():
         before = old[name] if name in old else shape.zero_value(name)

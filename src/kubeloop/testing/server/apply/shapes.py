@@ -86,6 +86,7 @@ def shape_of(facts: TypeFacts | None, *, api_version: str, kind: str) -> Shape:
 
 @functools.lru_cache(maxsize=1024)
 def _built_in(api_version: str, kind: str) -> type[Model] | None:
+    # Cached by name: a request looks it up for every object.
     group, _, version = api_version.rpartition("/")
     return class_for(group, version, kind)
 
@@ -156,10 +157,10 @@ class _ClassShape(Shape):
         return found if found is not None else self._look_up(name)
 
     def _look_up(self, name: str) -> Shape:
-        known = plan_of(self._cls).get(name)
-        if known is None:
+        declared = plan_of(self._cls).get(name)
+        if declared is None:
             return DEDUCED  # not cached: the name comes from a client
-        shape = _node_shape(known.node, facts_of(self._cls).field(name))
+        shape = _node_shape(declared.node, facts_of(self._cls).field(name))
         self._fields[name] = shape
         return shape
 
@@ -170,18 +171,18 @@ class _ClassShape(Shape):
         default = _KEY_DEFAULTS.get((self._cls.__name__, name))
         if default is not None:
             return default
-        known = plan_of(self._cls).get(name)
-        node = known.node if known is not None else None
+        declared = plan_of(self._cls).get(name)
+        node = declared.node if declared is not None else None
         return _ZEROS.get(node.hint, ABSENT) if isinstance(node, Value) else ABSENT
 
     def zero_value(self, name: str) -> Any:
         if name in _VALUE_OBJECTS:
-            known = plan_of(self._cls).get(name)
-            is_object = known is not None and isinstance(known.node, Object)
+            declared = plan_of(self._cls).get(name)
+            is_object = declared is not None and isinstance(declared.node, Object)
             return {} if is_object and (self._cls.__name__, name) not in _POINTERS else ABSENT
         if name in _VALUE_LISTS:
-            known = plan_of(self._cls).get(name)
-            return None if known is not None and isinstance(known.node, ListOf) else ABSENT
+            declared = plan_of(self._cls).get(name)
+            return None if declared is not None and isinstance(declared.node, ListOf) else ABSENT
         return ABSENT
 
 
@@ -242,6 +243,7 @@ def _list_rules(rules: FieldFacts) -> tuple[ListType, tuple[str, ...]]:
 
 @functools.lru_cache(maxsize=256)
 def _schema_shape(facts: SchemaFacts) -> Shape:
+    # Bounded, because a changed definition has new facts.
     return _SchemaShape(facts._node)
 
 
@@ -289,8 +291,8 @@ class _SchemaShape(Shape):
         return self._item
 
     def key_default(self, name: str) -> Any:
-        known = self._node.properties.get(name)
-        found = schema_nodes.ABSENT if known is None else known.default
+        declared = self._node.properties.get(name)
+        found = schema_nodes.ABSENT if declared is None else declared.default
         return ABSENT if found is schema_nodes.ABSENT else found
 
 

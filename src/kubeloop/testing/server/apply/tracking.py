@@ -66,6 +66,7 @@ class Tracker:
         self._cache.clear()
 
     def _remember(self, key: tuple[str, str, bytes], tracked: Object) -> None:
+        # Without owners there is nothing to cache; the oldest entry goes first.
         fields: Any = tracked["metadata"].get("managedFields")
         if fields:
             self._cache[key] = fields

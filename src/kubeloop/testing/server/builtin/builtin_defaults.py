@@ -94,6 +94,7 @@ def _retention(spec: Json) -> Json:
 
 
 def _labels_of_template(obj: Json) -> Json:
+    # `SetDefaults_ReplicationController` and `SetDefaults_Job`.
     labels = value_at(obj, "spec", "template", "metadata", "labels")
     if not labels or value_at(obj, "metadata", "labels"):
         return obj
@@ -106,6 +107,7 @@ def _controller_selector(spec: Json) -> Json:
 
 
 def _job(spec: Json) -> Json:
+    # `SetDefaults_Job`.
     if spec.get("completions") is None and spec.get("parallelism") is None:
         spec = {**spec, "completions": 1}
     per_index = spec.get("backoffLimitPerIndex") is not None
@@ -155,6 +157,7 @@ def _secret(obj: Json) -> Json:
 
 
 def _claim(obj: Json) -> Json:
+    # `SetDefaults_PersistentVolumeClaim`.
     obj = map_field(
         obj, "spec", lambda spec: with_defaults(spec, {"volumeMode": "Filesystem"}), make=True
     )
@@ -162,6 +165,7 @@ def _claim(obj: Json) -> Json:
 
 
 def _namespace(obj: Json) -> Json:
+    # `SetDefaults_Namespace`: selectors can then match a namespace by its name.
     name = value_at(obj, "metadata", "name")
     if not name:
         return obj
@@ -183,6 +187,7 @@ def _node_networks(spec: Json) -> Json:
 
 
 def _node_status(status: Json) -> Json:
+    # `SetDefaults_NodeStatus`.
     capacity = status.get("capacity")
     return with_defaults(status, {"allocatable": dict(capacity)}) if capacity else status
 
@@ -203,6 +208,7 @@ def _subset(subset: Json) -> Json:
 
 
 def _service(spec: Json) -> Json:
+    # `SetDefaults_Service`.
     spec = with_defaults(spec, {"sessionAffinity": "None", "type": "ClusterIP"})
     spec = _affinity(spec)
     kind = spec["type"]
@@ -216,6 +222,7 @@ def _service(spec: Json) -> Json:
 
 
 def _affinity(spec: Json) -> Json:
+    # Sticky sessions last three hours by default.
     if spec["sessionAffinity"] == "None":
         return without(spec, "sessionAffinityConfig")
     if spec["sessionAffinity"] != "ClientIP":
@@ -226,6 +233,7 @@ def _affinity(spec: Json) -> Json:
 
 
 def _service_port(port: Json) -> Json:
+    # The target defaults to the port itself.
     port = with_defaults(port, {"protocol": "TCP"})
     if port.get("targetPort") in (None, 0, "") and "port" in port:
         port = {**port, "targetPort": port["port"]}
@@ -236,6 +244,7 @@ def _service_port(port: Json) -> Json:
 
 
 def _autoscaler(obj: Json) -> Json:
+    # v1 has no metrics in its spec; they are in annotations.
     obj = _spec_defaults(minReplicas=1)(obj)
     if str(obj.get("apiVersion", "")).endswith("/v1"):
         return _status_defaults(currentReplicas=0, desiredReplicas=0)(obj)
@@ -256,6 +265,7 @@ _PODS: Final = {"type": "Pods", "value": 4, "periodSeconds": 15}
 
 
 def _behavior(behavior: Json) -> Json:
+    # `GenerateHPAScaleUpRules` and `GenerateHPAScaleDownRules`.
     up = {
         "stabilizationWindowSeconds": 0,
         "selectPolicy": "Max",
@@ -267,6 +277,7 @@ def _behavior(behavior: Json) -> Json:
 
 
 def _network_policy(spec: Json) -> Json:
+    # `SetDefaults_NetworkPolicy`: a policy affects egress only if it has egress rules.
     spec = with_defaults(spec, {"podSelector": {}})
     if not spec.get("policyTypes"):
         types = ["Ingress", "Egress"] if spec.get("egress") else ["Ingress"]
@@ -326,6 +337,7 @@ def _policy(spec: Json) -> Json:
 
 
 def _driver(spec: Json) -> Json:
+    # `SetDefaults_CSIDriver`.
     if not spec.get("volumeLifecycleModes"):
         spec = {**spec, "volumeLifecycleModes": ["Persistent"]}
     return with_defaults(
@@ -363,6 +375,7 @@ _SERVICE_PORT: Final = {"name": "", "protocol": "TCP"}
 
 
 def _endpoint_port(port: Json) -> Json:
+    # `SetDefaults_EndpointPort` writes the empty name too.
     return {**_SERVICE_PORT, **port} if _SERVICE_PORT.keys() - port.keys() else port
 
 

@@ -55,6 +55,7 @@ def _pod(obj: _Raw, _: _Raw | None) -> Causes:
 
 
 def _pod_template(obj: _Raw, _: _Raw | None) -> Causes:
+    # `ValidatePodTemplate`.
     spec = (obj.get("template") or {}).get("spec") or {}
     yield from problems_of_pod_spec(spec, "template.spec")
 
@@ -63,6 +64,7 @@ def _pod_template(obj: _Raw, _: _Raw | None) -> Causes:
 
 
 def _config_map(obj: _Raw, old: _Raw | None) -> Causes:
+    # `ValidateConfigMap` and `ValidateConfigMapUpdate`.
     if old is not None:
         yield from _check_immutable(obj, old, "data", "binaryData")
     text, binary = obj.get("data") or {}, obj.get("binaryData") or {}
@@ -76,6 +78,7 @@ def _config_map(obj: _Raw, old: _Raw | None) -> Causes:
 
 
 def _secret(obj: _Raw, old: _Raw | None) -> Causes:
+    # `ValidateSecret` and `ValidateSecretUpdate`.
     if old is not None:
         yield from check_unchanged("type", obj.get("type") or "", old.get("type") or "")
         yield from _check_immutable(obj, old, "data")
@@ -87,6 +90,7 @@ def _secret(obj: _Raw, old: _Raw | None) -> Causes:
 
 
 def _secret_type(obj: _Raw, data: Mapping[str, str]) -> Causes:
+    # The types that Kubernetes itself defines require certain keys.
     kind = obj.get("type") or ""
     annotations = (obj.get("metadata") or {}).get("annotations") or {}
     for key in _SECRET_KEYS.get(kind, ()):
@@ -114,6 +118,7 @@ def _check_immutable(obj: _Raw, old: _Raw, *fields: str) -> Causes:
 
 
 def _key_problems(path: str, data: Mapping[str, Any]) -> Causes:
+    # `IsConfigMapKey`: each key becomes a file name in a volume.
     for key in data:
         where = f"{path}[{key}]"
         if len(key) > 253:
@@ -139,6 +144,7 @@ def _size(data: Mapping[str, str]) -> int:
 
 
 def _is_json(text: str) -> bool:
+    # Docker credentials must be a JSON object.
     try:
         return isinstance(json.loads(base64.b64decode(text)), dict)
     except (ValueError, binascii.Error, RecursionError):
@@ -149,6 +155,7 @@ def _is_json(text: str) -> bool:
 
 
 def _service(obj: _Raw, old: _Raw | None) -> Causes:
+    # `ValidateService`.
     spec = obj.get("spec") or {}
     if old is not None:
         yield from _address_change(spec, old.get("spec") or {})
@@ -169,6 +176,7 @@ def _service(obj: _Raw, old: _Raw | None) -> Causes:
 
 
 def _external_name(spec: _Raw) -> Causes:
+    # An ExternalName service is a DNS alias, so it has no cluster IP.
     if spec.get("clusterIP"):
         yield causes.forbidden("spec.clusterIPs", "may not be set for ExternalName services")
     target = (spec.get("externalName") or "").removesuffix(".")
@@ -179,6 +187,7 @@ def _external_name(spec: _Raw) -> Causes:
 
 
 def _service_ports(spec: _Raw) -> Causes:
+    # With several ports each needs a name, to which endpoints refer.
     names: set[str] = set()
     ports: set[tuple[Any, Any]] = set()
     node_ports: set[tuple[Any, Any]] = set()
@@ -224,6 +233,7 @@ def _address_problems(spec: _Raw) -> Causes:
 
 
 def _address_change(spec: _Raw, before: _Raw) -> Causes:
+    # `validateUpgradeDowngradeClusterIPs`: clients may have cached the address.
     if "ExternalName" in {spec.get("type"), before.get("type")}:
         return
     new, old = spec.get("clusterIP") or "", before.get("clusterIP") or ""
@@ -239,6 +249,7 @@ def _address_change(spec: _Raw, before: _Raw) -> Causes:
 
 
 def _namespace(obj: _Raw, _: _Raw | None) -> Causes:
+    # `ValidateNamespace`.
     for each in (obj.get("spec") or {}).get("finalizers") or ():
         yield from check_name("spec.finalizers", each, problems_of_label_key)
 
@@ -257,6 +268,7 @@ def _event(obj: _Raw, _: _Raw | None) -> Causes:
 
 
 def _new_event(obj: _Raw) -> Causes:
+    # Events with `eventTime` are of the new style, which requires these fields.
     component = obj.get("reportingComponent") or ""
     if not component:
         yield causes.required("reportingComponent")
@@ -273,6 +285,7 @@ def _new_event(obj: _Raw) -> Causes:
 
 
 def _endpoints(obj: _Raw, _: _Raw | None) -> Causes:
+    # `ValidateEndpoints`.
     for index, subset in enumerate_objects(obj.get("subsets")):
         path = f"subsets[{index}]"
         if not subset.get("addresses") and not subset.get("notReadyAddresses"):
@@ -288,11 +301,13 @@ def _endpoints(obj: _Raw, _: _Raw | None) -> Causes:
 
 
 def _quota(obj: _Raw, _: _Raw | None) -> Causes:
+    # `ValidateResourceQuota`.
     for key, value in ((obj.get("spec") or {}).get("hard") or {}).items():
         yield from check_quantity(f"spec.hard[{key}]", value)
 
 
 def _limit_range(obj: _Raw, _: _Raw | None) -> Causes:
+    # `ValidateLimitRange`: a pod as a whole has no defaults.
     spec = obj.get("spec") or {}
     for index, each in enumerate_objects(spec.get("limits")):
         if each.get("type") != "Pod":
@@ -304,6 +319,7 @@ def _limit_range(obj: _Raw, _: _Raw | None) -> Causes:
 
 
 def _node(obj: _Raw, _: _Raw | None) -> Causes:
+    # `ValidateNode`; kube-apiserver reports taints under `metadata`.
     spec = obj.get("spec") or {}
     effects = ("NoSchedule", "PreferNoSchedule", "NoExecute")
     for index, each in enumerate_objects(spec.get("taints")):

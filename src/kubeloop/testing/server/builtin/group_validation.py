@@ -50,6 +50,7 @@ _HIGHEST_PRIORITY: Final = 1_000_000_000
 
 
 def _ingress(obj: _Raw, _: _Raw | None) -> Causes:
+    # `ValidateIngressSpec`.
     spec = obj.get("spec") or {}
     if not spec.get("rules") and spec.get("defaultBackend") is None:
         rule = "either `defaultBackend` or `rules` must be specified"
@@ -79,6 +80,7 @@ def _paths(http: _Raw, path: str) -> Causes:
 
 
 def _ingress_path(each: _Raw, path: str) -> Causes:
+    # `validateHTTPIngressPath`: ambiguous paths are rejected.
     kind, url_path = each.get("pathType"), each.get("path") or ""
     if not kind:
         yield causes.required(f"{path}.pathType", "pathType must be specified")
@@ -98,6 +100,7 @@ def _ingress_path(each: _Raw, path: str) -> Causes:
 
 
 def _backend(backend: _Raw, path: str) -> Causes:
+    # `validateIngressBackend`.
     service, resource = backend.get("service"), backend.get("resource")
     if service is not None and resource is not None:
         yield causes.invalid(path, "", "cannot set both resource and service backends")
@@ -124,6 +127,7 @@ def _service_backend(service: _Raw, path: str) -> Causes:
 
 
 def _network_policy(obj: _Raw, _: _Raw | None) -> Causes:
+    # `ValidateNetworkPolicySpec`.
     spec = obj.get("spec") or {}
     yield from check_selector("spec.podSelector", spec.get("podSelector"))
     for index, kind in enumerate(spec.get("policyTypes") or ()):
@@ -140,6 +144,7 @@ def _network_policy(obj: _Raw, _: _Raw | None) -> Causes:
 
 
 def _binding(*, namespaced: bool) -> _Check:
+    # The role of a binding is immutable: subjects must not gain other rights unnoticed.
     kinds = ("Role", "ClusterRole") if namespaced else ("ClusterRole",)
 
     def check(obj: _Raw, old: _Raw | None) -> Causes:
@@ -162,6 +167,7 @@ def _binding(*, namespaced: bool) -> _Check:
 
 
 def _subject(subject: _Raw, path: str, *, namespaced: bool) -> Causes:
+    # `ValidateRoleBindingSubject`.
     kind, group = subject.get("kind") or "", subject.get("apiGroup") or ""
     if not subject.get("name"):
         yield causes.required(f"{path}.name")
@@ -186,6 +192,7 @@ def _role(*, namespaced: bool) -> _Check:
 
 
 def _rule(rule: _Raw, path: str, *, namespaced: bool) -> Causes:
+    # `ValidatePolicyRule`.
     urls, where = rule.get("nonResourceURLs"), f"{path}.nonResourceURLs"
     if not rule.get("verbs"):
         yield causes.required(f"{path}.verbs")
@@ -209,6 +216,7 @@ def _rule(rule: _Raw, path: str, *, namespaced: bool) -> Causes:
 
 
 def _autoscaler(obj: _Raw, _: _Raw | None) -> Causes:
+    # `validateHorizontalPodAutoscalerSpec`.
     spec = obj.get("spec") or {}
     lowest, highest = spec.get("minReplicas"), spec.get("maxReplicas") or 0
     yield from check_minimum("spec.minReplicas", lowest, 1)
@@ -226,6 +234,7 @@ def _autoscaler(obj: _Raw, _: _Raw | None) -> Causes:
 
 
 def _budget(obj: _Raw, _: _Raw | None) -> Causes:
+    # `ValidatePodDisruptionBudgetSpec`.
     spec = obj.get("spec") or {}
     least, most = spec.get("minAvailable"), spec.get("maxUnavailable")
     if least is not None and most is not None:
@@ -237,6 +246,7 @@ def _budget(obj: _Raw, _: _Raw | None) -> Causes:
 
 
 def _lease(obj: _Raw, _: _Raw | None) -> Causes:
+    # `ValidateLeaseSpec`.
     spec = obj.get("spec") or {}
     seconds = spec.get("leaseDurationSeconds")
     if isinstance(seconds, int) and seconds <= 0:
@@ -248,6 +258,7 @@ def _lease(obj: _Raw, _: _Raw | None) -> Causes:
 
 
 def _priority_class(obj: _Raw, old: _Raw | None) -> Causes:
+    # `ValidatePriorityClass`: higher values are reserved for system classes.
     name, value = (obj.get("metadata") or {}).get("name") or "", obj.get("value") or 0
     if value > _HIGHEST_PRIORITY and not name.startswith("system-"):
         rule = f"maximum allowed value of a user defined priority is {_HIGHEST_PRIORITY}"
@@ -261,6 +272,7 @@ def _priority_class(obj: _Raw, old: _Raw | None) -> Causes:
 
 
 def _endpoint_slice(obj: _Raw, old: _Raw | None) -> Causes:
+    # `ValidateEndpointSlice`.
     kind = obj.get("addressType")
     yield from check_choice("addressType", kind, ("FQDN", "IPv4", "IPv6"), required=True)
     for index, each in enumerate_objects(obj.get("endpoints")):
@@ -296,6 +308,7 @@ def _check_qualified(name: str, path: str) -> Causes:
 
 
 def _webhook(each: _Raw, path: str) -> Causes:
+    # `validateValidatingWebhook` and `validateMutatingWebhook`.
     effects, client = each.get("sideEffects"), each.get("clientConfig") or {}
     if not each.get("admissionReviewVersions"):
         where = f"{path}.admissionReviewVersions"
@@ -316,6 +329,7 @@ def _webhook(each: _Raw, path: str) -> Causes:
 
 
 def _client_config(client: _Raw, path: str) -> Causes:
+    # `ValidateWebhookURL` and `ValidateWebhookService`.
     url, service = client.get("url"), client.get("service")
     if (url is None) == (service is None):
         yield causes.required(path, "exactly one of url or service is required")

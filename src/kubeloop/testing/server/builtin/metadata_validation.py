@@ -90,6 +90,7 @@ def _rule_for(group: str, kind: str, *, prefix: bool) -> _NameRule:
 
 
 def _change_problems(new: Mapping[str, Any], old: Mapping[str, Any]) -> Causes:
+    # `ValidateObjectMetaUpdate`.
     if old.get("deletionTimestamp"):
         extra = sorted(set(new.get("finalizers") or ()) - set(old.get("finalizers") or ()))
         if extra:
@@ -111,6 +112,7 @@ def _qualifies_finalizers(group: str) -> bool:
 
 
 def _finalizer_problems(finalizers: list[str]) -> Causes:
+    # `ValidateFinalizers`.
     path = "metadata.finalizers"
     for each in finalizers:
         yield from check_name(path, each, problems_of_label_key)
@@ -120,6 +122,7 @@ def _finalizer_problems(finalizers: list[str]) -> Causes:
 
 
 def _unqualified_problems(finalizers: list[str]) -> Causes:
+    # `ValidateFinalizerName` of the core group.
     for index, each in enumerate(finalizers):
         if "/" not in each and each not in _STANDARD_FINALIZERS:
             rule = "name is neither a standard finalizer name nor is it fully qualified"
@@ -145,6 +148,7 @@ def _annotation_problems(annotations: Mapping[str, str]) -> Causes:
 
 
 def _owner_problems(owners: list[Any]) -> Causes:
+    # `ValidateOwnerReferences`.
     path, controller = "metadata.ownerReferences", ""
     for index, owner in enumerate_objects(owners):
         yield from _one_owner(owner, f"{path}[{index}]")

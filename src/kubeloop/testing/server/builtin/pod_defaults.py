@@ -54,6 +54,7 @@ def _default_spec_of_pod(spec: Json) -> Json:
 
 
 def _pod_only(spec: Json) -> Json:
+    # `SetDefaults_Pod`.
     spec = with_defaults(spec, {"enableServiceLinks": True})
     grace = spec.get("terminationGracePeriodSeconds")
     if isinstance(grace, int) and grace < 0:
@@ -64,6 +65,7 @@ def _pod_only(spec: Json) -> Json:
 
 
 def _host_ports(container: Json) -> Json:
+    # `defaultHostNetworkPorts`: both ports are the same in the host's network.
     return map_items(
         container,
         "ports",
@@ -78,6 +80,7 @@ def _host_ports(container: Json) -> Json:
 
 
 def _requests_from_limits(container: Json) -> Json:
+    # For pods only: templates keep what the user wrote.
     def fill(resources: Json) -> Json:
         limits = resources.get("limits")
         if not limits:
@@ -127,6 +130,7 @@ def default_pod_spec(spec: Json) -> Json:
 
 
 def _container(container: Json) -> Json:
+    # `SetDefaults_Container`.
     container = with_defaults(
         container,
         {
@@ -183,6 +187,7 @@ def _lifecycle(lifecycle: Json) -> Json:
 
 
 def _volume(volume: Json) -> Json:
+    # `SetDefaults_Volume`: without a source it is an empty directory.
     if not volume.keys() - {"name"}:
         return {**volume, "emptyDir": {}}
     for name, defaults in _VOLUME_SOURCES.items():

@@ -91,6 +91,7 @@ def _names_in_spec(spec: _Raw, path: str) -> Causes:
 
 
 def _seconds(spec: _Raw, path: str) -> Causes:
+    # In a pod, defaulting has replaced a negative grace period.
     deadline, grace = spec.get("activeDeadlineSeconds"), spec.get("terminationGracePeriodSeconds")
     if isinstance(deadline, int) and not 1 <= deadline <= _MAX_SECONDS:
         rule = f"must be between 1 and {_MAX_SECONDS}, inclusive"
@@ -99,6 +100,7 @@ def _seconds(spec: _Raw, path: str) -> Causes:
 
 
 def _toleration_problems(toleration: _Raw, path: str) -> Causes:
+    # `ValidateTolerations`.
     operator = toleration.get("operator")
     yield from check_choice(f"{path}.operator", operator, _TOLERATION_OPERATORS)
     yield from check_choice(f"{path}.effect", toleration.get("effect"), _EFFECTS)
@@ -120,6 +122,7 @@ def _toleration_problems(toleration: _Raw, path: str) -> Causes:
 
 
 def _volume_problems(spec: _Raw, path: str) -> Causes:
+    # `ValidateVolumes`.
     seen: set[str] = set()
     for index, volume in enumerate_objects(spec.get("volumes")):
         where, name = f"{path}[{index}].name", str(volume.get("name") or "")
@@ -138,6 +141,7 @@ def _volume_problems(spec: _Raw, path: str) -> Causes:
 
 
 def _volume_source_problems(volume: _Raw, path: str) -> Causes:
+    # The required field of each source, from its `validate…VolumeSource`.
     needed = (
         ("secret", "secretName"),
         ("configMap", "name"),
@@ -156,6 +160,7 @@ def _volume_source_problems(volume: _Raw, path: str) -> Causes:
 
 
 def _containers_problems(spec: _Raw, path: str, volumes: set[str]) -> Causes:
+    # Names are unique among all three kinds of containers.
     if not spec.get("containers"):
         yield causes.required(f"{path}.containers")
     seen: set[str] = set()
@@ -170,6 +175,7 @@ def _containers_problems(spec: _Raw, path: str, volumes: set[str]) -> Causes:
 
 
 def _container_problems(container: _Raw, path: str, volumes: set[str]) -> Causes:
+    # `validateContainerCommon`.
     name, image = str(container.get("name") or ""), str(container.get("image") or "")
     if not name:
         yield causes.required(f"{path}.name")
@@ -193,6 +199,7 @@ def _container_problems(container: _Raw, path: str, volumes: set[str]) -> Causes
 
 
 def _port_problems(container: _Raw, path: str) -> Causes:
+    # `validateContainerPorts`.
     seen: set[str] = set()
     for index, each in enumerate_objects(container.get("ports")):
         where, name = f"{path}[{index}]", each.get("name") or ""
@@ -212,6 +219,7 @@ def _port_problems(container: _Raw, path: str) -> Causes:
 
 
 def _env_problems(container: _Raw, path: str) -> Causes:
+    # `ValidateEnv` and `validateEnvVarValueFrom`.
     for index, each in enumerate_objects(container.get("env")):
         where = f"{path}[{index}]"
         if not each.get("name"):
@@ -235,6 +243,7 @@ def _env_problems(container: _Raw, path: str) -> Causes:
 
 
 def _mount_problems(container: _Raw, path: str, volumes: set[str]) -> Causes:
+    # `ValidateVolumeMounts`.
     seen: set[str] = set()
     for index, each in enumerate_objects(container.get("volumeMounts")):
         where, target = f"{path}[{index}]", each.get("mountPath") or ""
@@ -250,6 +259,7 @@ def _mount_problems(container: _Raw, path: str, volumes: set[str]) -> Causes:
 
 
 def _resource_problems(resources: _Raw, path: str) -> Causes:
+    # `ValidateResourceRequirements`.
     limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
     for group, amounts in (("limits", limits), ("requests", requests)):
         for key, value in amounts.items():
@@ -266,6 +276,7 @@ def _exceeds(left: Any, right: Any) -> bool:
 
 
 def _probe_problems(probe: _Raw, path: str, kind: str) -> Causes:
+    # `validateProbe` and `validateHandler`.
     handlers = [each for each in _HANDLERS if probe.get(each) is not None]
     if not handlers:
         yield causes.required(path, "must specify a handler type")
@@ -322,6 +333,7 @@ def _removed_containers(spec: _Raw, before: _Raw) -> Causes:
 
 
 def _deadline_problems(spec: _Raw, before: _Raw) -> Causes:
+    # The deadline of a pod can be set or shortened, never removed.
     path = "spec.activeDeadlineSeconds"
     new, old = spec.get("activeDeadlineSeconds"), before.get("activeDeadlineSeconds")
     if new is None and old is not None:
@@ -332,6 +344,7 @@ def _deadline_problems(spec: _Raw, before: _Raw) -> Causes:
 
 
 def _removed_tolerations(new: list[Any], old: list[Any]) -> Causes:
+    # `validateOnlyAddedTolerations`.
     present = [_without_seconds(each) for each in new]
     if any(_without_seconds(each) not in present for each in old):
         rule = "existing toleration can not be modified except its tolerationSeconds"

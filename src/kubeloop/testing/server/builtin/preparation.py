@@ -86,6 +86,7 @@ _WITH_STATUS: Final = frozenset(_kinds_with_status())
 
 
 def _new_pod(obj: Json) -> Json:
+    # Cached by spec: the pods of a replica set differ only in their names.
     return {**obj, **_pending_pod({key: obj[key] for key in obj.keys() & {"spec"}})}
 
 
@@ -287,6 +288,7 @@ def _allocate(obj: Json, allocator: Allocator) -> Json:
 
 
 def _with_addresses(spec: Json, allocator: Allocator, problems: list[Cause]) -> Json:
+    # A headless service has the literal address "None".
     if spec.get("type") == "ExternalName":
         return spec
     requested = spec.get("clusterIP") or (spec.get("clusterIPs") or [""])[0]

@@ -32,6 +32,7 @@ _ACCESS_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadW
 
 
 def _claim(obj: _Raw, old: _Raw | None) -> Causes:
+    # `ValidatePersistentVolumeClaimSpec`.
     spec = obj.get("spec") or {}
     yield from _access_modes(spec, "spec.accessModes")
     yield from check_selector("spec.selector", spec.get("selector"))
@@ -58,6 +59,7 @@ def _quantity(value: Any) -> Quantity:
 
 
 def _access_modes(spec: _Raw, path: str) -> Causes:
+    # A volume that is exclusive to one pod cannot have other modes.
     modes = spec.get("accessModes") or []
     if not modes:
         yield causes.required(path, "at least 1 access mode is required")
@@ -68,6 +70,7 @@ def _access_modes(spec: _Raw, path: str) -> Causes:
 
 
 def _claim_change(obj: _Raw, old: _Raw) -> Causes:
+    # `ValidatePersistentVolumeClaimUpdate`.
     bound = (obj.get("status") or {}).get("phase") == "Bound"
     new, before = dict(obj.get("spec") or {}), dict(old.get("spec") or {})
     # The volume may be set once, by binding; the class may be set later by its default.
@@ -117,6 +120,7 @@ _VOLUME_FIELDS: Final = frozenset(
 
 
 def _volume(obj: _Raw, old: _Raw | None) -> Causes:
+    # `ValidatePersistentVolumeSpec`.
     spec = obj.get("spec") or {}
     if not spec.get("accessModes"):
         yield causes.required("spec.accessModes")
@@ -141,6 +145,7 @@ def _volume(obj: _Raw, old: _Raw | None) -> Causes:
 
 
 def _storage_class(obj: _Raw, old: _Raw | None) -> Causes:
+    # `ValidateStorageClass` and `ValidateStorageClassUpdate`.
     if not obj.get("provisioner"):
         yield causes.required("provisioner")
     modes = ("Immediate", "WaitForFirstConsumer")

@@ -73,6 +73,7 @@ def check_minimum(path: str, value: Any, lowest: int = 0) -> Causes:
 
 
 def check_unchanged(path: str, value: Any, before: Any) -> Causes:
+    # `ValidateImmutableField`.
     if not json_equal(value, before):
         yield causes.invalid(path, value, causes.IMMUTABLE)
 
@@ -83,6 +84,7 @@ def check_name(path: str, value: Any, rule: Callable[[str], list[str]]) -> Cause
 
 
 def check_port(path: str, value: Any) -> Causes:
+    # `IsValidPortNum`.
     if not isinstance(value, int) or not 1 <= value <= 65535:
         yield causes.invalid(path, value, "must be between 1 and 65535, inclusive")
 
@@ -95,6 +97,7 @@ def check_port_or_name(path: str, value: Any) -> Causes:
 
 
 def _port_name(value: str) -> Iterator[str]:
+    # `IsValidPortName`.
     if len(value) > 15:
         yield "must be no more than 15 characters"
     if not _PORT_NAME.fullmatch(value):
@@ -180,6 +183,7 @@ def check_selector(path: str, value: Any) -> Causes:
 
 
 def _expression(path: str, term: Mapping[str, Any]) -> Causes:
+    # `ValidateLabelSelectorRequirement`.
     operator, values = term.get("operator") or "", term.get("values")
     if operator in {"In", "NotIn"} and not values:
         rule = "must be specified when `operator` is 'In' or 'NotIn'"

@@ -99,6 +99,7 @@ def legacy_groups(registry: Registry) -> dict[str, Any]:
 
 def legacy_group(registry: Registry, group: str) -> dict[str, Any] | None:
     """The document at `/apis/<group>`; None if the group is not served."""
+    # The core group has no such document.
     if not group or group not in registry.groups():
         return None
     return {"kind": "APIGroup", "apiVersion": "v1", **_api_group(registry, group)}
@@ -164,6 +165,7 @@ def _groups(registry: Registry, root: Root) -> list[str]:
 
 
 def _api_group(registry: Registry, group: str) -> dict[str, Any]:
+    # The first version is the preferred one.
     versions = [
         {"groupVersion": f"{group}/{each}", "version": each} for each in registry.groups()[group]
     ]

@@ -123,6 +123,7 @@ def _schemas(served: Iterable[ServedResource], dialect: Dialect) -> dict[str, An
 
 
 def _classes(served: Iterable[ServedResource]) -> Iterator[type[Model]]:
+    # Subresources may have kinds of other groups, such as Scale.
     yield ObjectMeta
     yield ListMeta
     for each in served:

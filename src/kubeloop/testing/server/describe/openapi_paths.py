@@ -107,6 +107,7 @@ def _item(
     part: Subresource | None = None,
     suffix: str = "",
 ) -> Schema:
+    # `parameters` of a path apply to all of its operations.
     offered = part.verbs if part else served.verbs
     item: Schema = {
         each.method: _operation(served, each, dialect, part=part, suffix=suffix)
@@ -149,6 +150,7 @@ def _operation(
 def _add_body(
     operation: Schema, served: ServedResource, verb: _Verb, schema: Schema, dialect: Dialect
 ) -> None:
+    # Strategic merge patches are not supported for custom kinds.
     media = [_JSON]
     if verb.method == "patch":
         media = [*_PATCHES, *(() if served.custom else (_STRATEGIC,))]

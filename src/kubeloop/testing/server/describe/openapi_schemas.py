@@ -91,6 +91,7 @@ def reference(name: str, dialect: Dialect) -> Schema:
 
 def definition_name(cls: type[Model]) -> str:
     """`io.k8s.api.core.v1.Pod`."""
+    # The names of kube-openapi: the reversed Go package, the version and the type.
     package, _, version = cls.__module__.rpartition(".")[2].rpartition("_")
     return f"{_GO_PACKAGES.get(package, f'io.k8s.api.{package}')}.{version}.{cls.__name__}"
 
@@ -182,6 +183,7 @@ def custom_name(served: ServedResource) -> str:
 
 def custom_schemas(served: ServedResource, dialect: Dialect) -> dict[str, Schema]:
     """The schemas of a custom kind and of its list, by name; metadata comes from `schemas_of`."""
+    # apiextensions adds these fields to the schema of a definition.
     assert served.custom is not None
     name, raw = custom_name(served), served.custom.schema.raw
     own = dict(raw if dialect == "v3" else _downgrade(raw))

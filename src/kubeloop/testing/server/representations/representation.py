@@ -133,6 +133,7 @@ class Representation:
         return self._head + b'"metadata":' + encoded(meta) + b"}"
 
     def _item(self, obj: Object) -> Object:
+        # As in `_encode_items`, only custom kinds keep kind and apiVersion.
         value = self._represent(obj)
         if self.kind or self.served.custom is not None:
             return value

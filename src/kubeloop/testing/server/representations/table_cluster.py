@@ -104,6 +104,7 @@ def node_cells(obj: Obj, since: Since) -> list[Any]:
 
 
 def _node_status(obj: Obj) -> str:
+    # A cordoned node is marked, ready or not.
     ready = condition_of(obj, "Ready")
     status = "Unknown"
     if ready is not None:
@@ -112,6 +113,7 @@ def _node_status(obj: Obj) -> str:
 
 
 def _node_roles(obj: Obj) -> str:
+    # `findNodeRoles` of kube-apiserver's printers.
     labels = value_at(obj, "metadata", "labels") or {}
     roles = {key.removeprefix(_ROLE) for key in labels if key.startswith(_ROLE)}
     roles |= {str(labels.get("kubernetes.io/role") or "")}
@@ -158,6 +160,7 @@ def _reference_text(reference: Any) -> str:
 
 
 def _event_source(obj: Obj) -> str:
+    # `formatEventSource`; new events have other fields.
     source = value_at(obj, "source") or value_at(obj, "deprecatedSource")
     component = (
         value_at(source, "component")
@@ -197,6 +200,7 @@ def binding_cells(obj: Obj, since: Since) -> list[Any]:
 
 
 def quota_cells(obj: Obj, since: Since) -> list[Any]:
+    # `printResourceQuota` splits requests and limits into two columns.
     hard, used = value_at(obj, "status", "hard") or {}, value_at(obj, "status", "used") or {}
     texts = {name: f"{name}: {used.get(name, 0)}/{hard[name]}" for name in sorted(hard)}
     requests = [text for name, text in texts.items() if not name.startswith("limits.")]
@@ -241,6 +245,7 @@ def certificate_request_cells(obj: Obj, since: Since) -> list[Any]:
 
 
 def _request_status(obj: Obj) -> str:
+    # `extractCSRStatus`.
     status = "Pending"
     if condition_of(obj, "Denied"):
         status = "Denied"
@@ -273,6 +278,7 @@ def flow_schema_cells(obj: Obj, since: Since) -> list[Any]:
 
 
 def priority_level_cells(obj: Obj, since: Since) -> list[Any]:
+    # An exempt level has no limits, hence `<none>`.
     limited = value_at(obj, "spec", "limited")
     queuing = value_at(limited, "limitResponse", "queuing")
 
@@ -309,6 +315,7 @@ def component_status_cells(obj: Obj, since: Since) -> list[Any]:  # noqa: ARG001
 
 
 def resource_claim_cells(obj: Obj, since: Since) -> list[Any]:
+    # `resourceClaimState`.
     deleted = value_at(obj, "metadata", "deletionTimestamp")
     states = ["deleted"] if deleted else []
     if value_at(obj, "status", "allocation") is not None:
@@ -323,6 +330,7 @@ resource_slice_cells = field_cells("spec.nodeName", "spec.driver", "spec.pool.na
 
 
 def definition_cells(obj: Obj, since: Since) -> list[Any]:  # noqa: ARG001 # has the timestamp itself
+    # The table convertor of apiextensions, not a printer.
     served = [each for each in items_at(obj, "spec", "versions") if value_at(each, "served")]
     versions = [
         f"{value_at(e, 'name')}(storage)" if value_at(e, "storage") else value_at(e, "name")

@@ -49,6 +49,7 @@ def service_cells(obj: Obj, since: Since) -> list[Any]:
 
 
 def _external_ip(obj: Obj) -> str:
+    # `getServiceExternalIP`.
     addresses = [str(each) for each in items_at(obj, "spec", "externalIPs")]
     match value_at(obj, "spec", "type"):
         case "ClusterIP" | "NodePort":
@@ -79,6 +80,7 @@ def endpoints_cells(obj: Obj, since: Since) -> list[Any]:
 
 
 def _addresses(subset: Any) -> list[str]:
+    # `formatEndpoints` lists each port with each address.
     hosts = [str(value_at(each, "ip")) for each in items_at(subset, "addresses")]
     ports = [value_at(each, "port") for each in items_at(subset, "ports")]
     if not ports:
@@ -109,6 +111,7 @@ def _slice_port(port: Any) -> str:
 
 
 def ingress_cells(obj: Obj, since: Since) -> list[Any]:
+    # Without hosts the rules apply to all, hence `*`.
     rules = items_at(obj, "spec", "rules")
     hosts = [str(value_at(each, "host")) for each in rules if value_at(each, "host")]
     return [
@@ -149,6 +152,7 @@ def service_cidr_cells(obj: Obj, since: Since) -> list[Any]:
 
 
 def ip_address_cells(obj: Obj, since: Since) -> list[Any]:  # noqa: ARG001 # no age here
+    # `printIPAddress`.
     parent = value_at(obj, "spec", "parentRef")
     if parent is None:
         return [name_of(obj), "<none>"]

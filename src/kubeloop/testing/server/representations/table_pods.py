@@ -49,6 +49,7 @@ def pod_cells(pod: Mapping[str, Any], since: Callable[[object], str]) -> list[An
 
 
 def _gates(pod: Mapping[str, Any]) -> str:
+    # The fraction of readiness gates whose condition is true.
     gates = items_at(pod, "spec", "readinessGates")
     found = [condition_of(pod, str(value_at(gate, "conditionType"))) for gate in gates]
     true = sum(1 for each in found if each and each.get("status") == "True")
@@ -145,6 +146,7 @@ class _Summary:
 
 
 def _first_reason(pod: Mapping[str, Any]) -> str:
+    # A gated pod is not even pending for the scheduler.
     scheduled = condition_of(pod, "PodScheduled")
     if scheduled and scheduled.get("reason") == "SchedulingGated":
         return "SchedulingGated"

@@ -30,11 +30,13 @@ _CLASS: Final = "volume.beta.kubernetes.io/storage-class"  # still takes precede
 
 
 def _phase(obj: Obj) -> str:
+    # A claim or volume in deletion keeps its phase, but is shown as terminating.
     deleted = value_at(obj, "metadata", "deletionTimestamp")
     return "Terminating" if deleted else str(value_at(obj, "status", "phase") or "")
 
 
 def _modes(modes: list[Any]) -> str:
+    # In the fixed order of `GetAccessModesAsString`.
     return ",".join(short for mode, short in _MODES.items() if mode in modes)
 
 

@@ -132,6 +132,7 @@ def _job_status(obj: Obj) -> str:
 
 
 def _job_completions(obj: Obj) -> str:
+    # Without completions the job ends with the first success.
     done, desired = _count(obj, "status", "succeeded"), value_at(obj, "spec", "completions")
     if desired is not None:
         return f"{done}/{desired}"
@@ -140,6 +141,7 @@ def _job_completions(obj: Obj) -> str:
 
 
 def _job_duration(obj: Obj, since: Since) -> str:
+    # A running job counts until now.
     started, ended = value_at(obj, "status", "startTime"), value_at(obj, "status", "completionTime")
     if not started:
         return ""
@@ -244,6 +246,7 @@ _SOURCES: Final = {
 
 
 def _metric(spec: Any, status: Any) -> str:
+    # `formatHPAMetrics` of kube-apiserver's printers.
     source = _SOURCES.get(str(value_at(spec, "type")))
     if source is None:
         return "<unknown type>"

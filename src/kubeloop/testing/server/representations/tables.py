@@ -69,6 +69,7 @@ def _partial(obj: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _own_version(objects: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    # kube-apiserver takes the version of a single object; a list brings its own.
     version = value_at(objects[0], "metadata", "resourceVersion") if len(objects) == 1 else None
     return {"resourceVersion": version} if version else {}
 
@@ -106,6 +107,7 @@ def _default_cells(
     obj: Mapping[str, Any],
     since: Callable[[object], str],  # noqa: ARG001 # has the timestamp itself
 ) -> list[Any]:
+    # `rest.DefaultTableConvertor`.
     created = value_at(obj, "metadata", "creationTimestamp") or "0001-01-01T00:00:00Z"
     return [value_at(obj, "metadata", "name"), created]
 
@@ -155,6 +157,7 @@ def _description(column: Any) -> str:
 
 
 def _path(text: str) -> JSONPath | None:
+    # Validation has rejected invalid paths; one that still fails has empty cells.
     try:
         return JSONPath(f"{{{text}}}", allow_missing_keys=True)
     except JSONPathError:

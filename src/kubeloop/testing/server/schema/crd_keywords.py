@@ -154,6 +154,7 @@ def _list_problems(schema: _Raw, path: str) -> Iterator[Cause]:
 
 
 def _set_problems(items: _Raw, path: str) -> Iterator[Cause]:
+    # Elements of a set are compared as a whole, so they must be atomic.
     rule = "must be atomic as item of a list with x-kubernetes-list-type=set"
     list_type, map_type = items.get("x-kubernetes-list-type"), items.get("x-kubernetes-map-type")
     if items.get("type") == "array" and list_type not in (None, "atomic"):
@@ -163,6 +164,7 @@ def _set_problems(items: _Raw, path: str) -> Iterator[Cause]:
 
 
 def _list_map_problems(schema: _Raw, path: str, keys: list[str]) -> Iterator[Cause]:
+    # Elements are identified by their keys, so they must be objects.
     items, where = schema.get("items"), f"{path}.x-kubernetes-list-map-keys"
     if not keys:
         yield causes.required(where, "must not be empty if x-kubernetes-list-type is map")
@@ -182,6 +184,7 @@ def _list_map_problems(schema: _Raw, path: str, keys: list[str]) -> Iterator[Cau
 
 
 def _map_key_problems(items: _Raw, path: str, keys: list[str], key: str) -> Iterator[Cause]:
+    # A key must always have a value, and one that can be compared.
     key_schema = dict(properties_of(items)).get(key)
     where = f"{path}.items.properties[{key}]"
     if key_schema is None:

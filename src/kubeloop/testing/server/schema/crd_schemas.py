@@ -90,6 +90,7 @@ def problems_of_schema(schema: _Raw, path: str, *, has_status: bool) -> list[Cau
 
 
 def _root_problems(schema: _Raw, path: str, *, has_status: bool) -> Iterator[Cause]:
+    # With a status subresource only some keywords are allowed at the root.
     kind = schema.get("type") or ""
     if has_status and kind and kind != "object":
         rule = (
@@ -136,6 +137,7 @@ def _structural_children(schema: _Raw, path: str, level: str) -> Iterator[Cause]
 
 
 def _extension_clashes(schema: _Raw, path: str) -> Iterator[Cause]:
+    # An int-or-string has no fields to preserve and is no resource.
     if schema.get("x-kubernetes-int-or-string"):
         for other in ("x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource"):
             if schema.get(other):
@@ -144,6 +146,7 @@ def _extension_clashes(schema: _Raw, path: str) -> Iterator[Cause]:
 
 
 def _type_problems(schema: _Raw, path: str, level: str) -> Iterator[Cause]:
+    # Every value has one type, so that pruning and defaulting are well-defined.
     kind, embedded = schema.get("type") or "", schema.get("x-kubernetes-embedded-resource")
     open_type = schema.get("x-kubernetes-int-or-string") or schema.get(
         "x-kubernetes-preserve-unknown-fields"
@@ -191,6 +194,7 @@ def _is_plain_metadata(schema: _Raw) -> bool:
 
 
 def _value_rules(schema: _Raw, path: str, *, may_list_types: bool) -> Iterator[Cause]:
+    # `validateValueValidation`.
     for word in ("anyOf", "allOf", "oneOf"):
         for index, each in enumerate(schema.get(word) or ()):
             # The one pattern that may contain types: controller-gen writes int-or-string so.
@@ -213,6 +217,7 @@ def _pattern_problems(pattern: str, path: str) -> Iterator[Cause]:
 
 
 def _nested(schema: _Raw, path: str, *, may_list_types: bool) -> Iterator[Cause]:
+    # `validateNestedValueValidation`: alternatives restrict values, and never define them.
     yield from _value_rules(schema, path, may_list_types=may_list_types)
     if isinstance(schema.get("items"), Mapping):
         yield from _nested(schema["items"], f"{path}.items", may_list_types=False)

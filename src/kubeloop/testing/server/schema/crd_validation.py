@@ -63,6 +63,7 @@ def problems_of_crd(crd: Mapping[str, Any], old: Mapping[str, Any] | None = None
 
 
 def _name_problems(crd: Mapping[str, Any], spec: Mapping[str, Any]) -> Iterator[Cause]:
+    # Otherwise two definitions could define the same resource.
     name = (crd.get("metadata") or {}).get("name") or ""
     expected = f"{(spec.get('names') or {}).get('plural', '')}.{spec.get('group', '')}"
     if name and name != expected:
@@ -70,6 +71,7 @@ def _name_problems(crd: Mapping[str, Any], spec: Mapping[str, Any]) -> Iterator[
 
 
 def _group_problems(spec: Mapping[str, Any]) -> Iterator[Cause]:
+    # Groups without a dot are reserved for Kubernetes.
     group = spec.get("group") or ""
     problems = problems_of_dns_subdomain(group)
     if not group:
@@ -92,6 +94,7 @@ def _scope_problems(spec: Mapping[str, Any]) -> Iterator[Cause]:
 
 
 def _version_problems(spec: Mapping[str, Any]) -> Iterator[Cause]:
+    # `status.storedVersions` is reported too, because it was derived from the spec.
     versions = spec.get("versions") or []
     for index, version in enumerate(versions):
         yield from _one_version(version, f"spec.versions[{index}]", versions)
@@ -177,6 +180,7 @@ def _deprecation_problems(version: Mapping[str, Any], path: str) -> Iterator[Cau
 
 
 def _subresource_problems(version: Mapping[str, Any], path: str) -> Iterator[Cause]:
+    # `ValidateCustomResourceDefinitionSubresources`.
     scale = (version.get("subresources") or {}).get("scale")
     if scale is None:
         return
@@ -198,6 +202,7 @@ def _subresource_problems(version: Mapping[str, Any], path: str) -> Iterator[Cau
 
 
 def _columns_problems(version: Mapping[str, Any], path: str) -> Iterator[Cause]:
+    # `ValidateCustomResourceColumnDefinition`.
     for index, column in enumerate(version.get("additionalPrinterColumns") or ()):
         where = f"{path}[{index}]"
         kind, column_format = column.get("type") or "", column.get("format") or ""
@@ -222,6 +227,7 @@ def _json_path_problems(json_path: str, where: str) -> Iterator[Cause]:
 
 
 def _selectable_problems(version: Mapping[str, Any], path: str) -> Iterator[Cause]:
+    # `ValidateCustomResourceSelectableFields`.
     seen: set[str] = set()
     if version.get("selectableFields") and not _schema_of(version):
         rule = "may only be set when validations.schema is included"
@@ -274,6 +280,7 @@ def _missing_names(names: Mapping[str, Any]) -> Iterator[Cause]:
 
 
 def _names_problems(names: Mapping[str, Any], path: str) -> Iterator[Cause]:
+    # `ValidateCustomResourceDefinitionNames`.
     for name in ("plural", "singular"):
         value = names.get(name) or ""
         problems = problems_of_dns_1035_label(value)
@@ -296,6 +303,7 @@ def _names_problems(names: Mapping[str, Any], path: str) -> Iterator[Cause]:
 
 
 def _conversion_problems(conversion: Mapping[str, Any]) -> Iterator[Cause]:
+    # `validateCustomResourceConversion`; this server never calls the webhook.
     if not conversion:
         return
     path, strategy = "spec.conversion", conversion.get("strategy") or ""

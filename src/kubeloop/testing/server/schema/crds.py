@@ -72,6 +72,7 @@ class Scale(msgspec.Struct, frozen=True):
 
 
 def _number_problems(obj: Mapping[str, Any], path: str) -> list[Cause]:
+    # Replicas are int32 in the Scale object.
     value, problem = _nested(obj, path, int, "int64")
     if problem:
         return [causes.invalid(path, 0, problem)]
@@ -314,6 +315,7 @@ def _with_transition_time(
 def _names_in_use(
     crd: Mapping[str, Any], others: Iterable[Mapping[str, Any]]
 ) -> tuple[set[str], set[str]]:
+    # Plural, singular and short names share one namespace, kinds another.
     resources: set[str] = set()
     kinds: set[str] = set()
     own, group = (crd.get("metadata") or {}).get("name"), (crd.get("spec") or {}).get("group")
@@ -357,5 +359,6 @@ def _as_list(names: Any) -> list[str]:
 
 
 def _stored_versions(spec: Mapping[str, Any], before: Mapping[str, Any]) -> list[str]:
+    # Versions are only added: old objects may still be stored in them.
     stored = list(before.get("storedVersions") or ())
     return stored + [name for name in _storage_names(spec) if name not in stored]

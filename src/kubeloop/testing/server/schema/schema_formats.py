@@ -56,6 +56,7 @@ def _is_ipv4(text: str) -> bool:
 
 
 def _is_ipv6(text: str) -> bool:
+    # Go's `net.ParseIP` accepts no zone.
     return ":" in text and "%" not in text and _parses(ipaddress.IPv6Address)(text)
 
 

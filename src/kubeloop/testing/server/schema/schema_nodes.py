@@ -201,6 +201,7 @@ _STRING_FORMATS: Final = frozenset(
 
 def _known_format(kind: str, name: str) -> str:
     """`name` without dashes if the API server checks it for this type, else ""."""
+    # strfmt normalizes names: `date-time` and `datetime` are the same.
     plain = name.replace("-", "")
     match kind:
         case "" | "string":

@@ -83,6 +83,7 @@ def _to_cause(problem: _Problem, under: str) -> Cause:
 
 
 def _check_ratcheting(node: Node, value: Any, path: str, old: Any) -> _Result:
+    # Otherwise a stricter schema would block every update of old objects.
     found = _check(node, value, path, old)
     if found.problems and old is not ABSENT and json_equal(value, old):
         return _Result(matches=found.matches)
@@ -90,6 +91,7 @@ def _check_ratcheting(node: Node, value: Any, path: str, old: Any) -> _Result:
 
 
 def _check(node: Node, value: Any, path: str, old: Any) -> _Result:
+    # For null only type and enum are checked, as in kube-openapi.
     if value is None:
         found = _check_type(node, value, path)
         found.add(_check_enum(node, value, path))
@@ -137,6 +139,7 @@ def _check_type(node: Node, value: Any, path: str) -> _Result:
 
 
 def _is_one_of(types: tuple[str, ...], kind: str, value: Any) -> bool:
+    # An integer is a number, and 1.0 is an integer.
     if kind in types:
         return True
     if kind == "integer":
@@ -172,6 +175,7 @@ def _rule_problem(path: str, value: Any, rule: str) -> _Problem:
 
 
 def _check_enum(node: Node, value: Any, path: str) -> _Result:
+    # Not limited to strings: any JSON value can be in an enum.
     if not node.enum or any(json_equal(value, each) for each in node.enum):
         return _Result()
     names = [each if isinstance(each, str) else causes.as_json(each) for each in node.enum]
@@ -209,6 +213,7 @@ def _check_number(node: Node, value: Any, path: str, _: Any) -> _Result:
 
 
 def _range_rules(node: Node, value: Any, path: str) -> Iterator[_Problem]:
+    # kube-openapi reports this without a field path and value.
     if _in_range(node, value):
         return
     detail_format = f"with format {node.format}" if node.format else "(default format)"
@@ -236,6 +241,7 @@ def _limit_rules(node: Node, value: Any, path: str) -> Iterator[_Problem]:
 
 
 def _is_multiple(value: float, factor: float) -> bool:
+    # With a tolerance, because 0.3 is no exact multiple of 0.1 in binary.
     if factor <= 0:
         return False
     if isinstance(value, int) and float(factor).is_integer():
@@ -248,6 +254,7 @@ def _is_multiple(value: float, factor: float) -> bool:
 
 
 def _check_list(node: Node, value: list[Any], path: str, old: Any) -> _Result:
+    # Only elements of keyed lists can be matched with their old values.
     found = _Result(*_size_rules(node, value, path), matches=1)
     if node.items is not None:
         before = by_keys(node.list_map_keys if node.list_type == "map" else (), old)

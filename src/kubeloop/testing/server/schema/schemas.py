@@ -140,15 +140,15 @@ class SchemaFacts:
         """The merge rules of a field; an unknown one has none."""
         if name == "metadata" and self._node.embedded:
             return NO_FACTS
-        known = self._node.child(name)
-        return _field_facts(known) if known is not None else NO_FACTS
+        child = self._node.child(name)
+        return _field_facts(child) if child is not None else NO_FACTS
 
     def inside(self, name: str) -> TypeFacts | None:
         """The merge rules of the fields inside a field; None if the schema has none."""
         if name == "metadata" and self._node.embedded:
             return facts_of(ObjectMeta)
-        known = self._node.child(name)
-        return _type_facts(known) if known is not None else None
+        child = self._node.child(name)
+        return _type_facts(child) if child is not None else None
 
 
 def _field_facts(node: Node) -> FieldFacts:
@@ -259,6 +259,7 @@ _EMPTY: Final = Node({})
 
 
 def _unknown_keys(node: Node | None, value: dict[str, Any]) -> set[str]:
+    # apiVersion, kind and metadata are implicit in every resource.
     if node is None:
         return set(value)
     own = META_FIELDS if node.embedded else frozenset[str]()
@@ -304,6 +305,7 @@ def _default_item(node: Node | None, value: Any) -> Any:
 
 
 def _is_missing(node: Node, value: Any) -> bool:
+    # A null that is not allowed gets the default, as a missing field does.
     return value is ABSENT or (value is None and not node.nullable)
 
 
@@ -325,6 +327,7 @@ def _list_problems(node: Node | None, value: Any, path: str) -> Iterator[Cause]:
 
 
 def _duplicates(node: Node, items: list[Any], path: str) -> Iterator[Cause]:
+    # `ValidateListSetsAndMaps` of apiextensions.
     if node.list_type == "map":
         strays = [i for i, each in enumerate(items) if not isinstance(each, dict | None)]
         if strays:
@@ -367,6 +370,7 @@ def _embedded_problems(
 
 
 def _resource_problems(value: dict[str, Any], path: str) -> Iterator[Cause]:
+    # `objectmeta.Validate` of apiextensions.
     for name in ("apiVersion", "kind"):
         where, text = _below(path, name), value.get(name)
         if name not in value:

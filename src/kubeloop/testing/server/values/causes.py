@@ -97,6 +97,7 @@ def quoted(text: str) -> str:
 
 def go_number(number: float) -> str:
     """A number as Go prints it: `1.5`, `3` for 3.0, `1e+21`."""
+    # Go switches to an exponent at 1e21.
     if isinstance(number, bool):
         return "true" if number else "false"
     if isinstance(number, int):
@@ -122,6 +123,7 @@ def _join(message: str, detail: str) -> str:
 
 
 def _format(value: Any) -> str:
+    # `field.Error` prints other values as JSON.
     if isinstance(value, str):
         return quoted(value)
     if isinstance(value, int | float):

@@ -195,6 +195,7 @@ INT64_FIELDS: Final = frozenset(
 
 
 def _read_int_or_string(value: Any, found: Findings) -> Any:
+    # `intstr.IntOrString` decodes into an int32 or a string.
     if isinstance(value, str):
         return value
     if type(value) is int and value in range(-(2**31), 2**31):
@@ -248,6 +249,7 @@ def _read_duration(value: Any, found: Findings) -> Any:
 
 
 def _read_bytes(value: Any, found: Findings) -> Any:
+    # Go decodes `[]byte` from base64.
     if not isinstance(value, str):
         return report_type(found, value, "[]uint8")
     try:

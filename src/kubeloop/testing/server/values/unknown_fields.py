@@ -2,7 +2,8 @@
 
 Guarantees: never changes the object, and returns the same one if nothing had to be dropped;
 nulls and empty metadata are dropped, and quantities and times are canonical, as after a round
-trip through the API server's Go types. Creates no instance of the class.
+trip through the API server's Go types. Creates no instance of the class. A body that already is
+canonical takes a fast path (`is_clean`), which is compared with the slow one by property tests.
 See also: the classes' fields (`kubeloop.wire.plan`), scalars (`scalars`), custom resources
 (`schemas`).
 """
@@ -11,16 +12,27 @@ from __future__ import annotations
 
 import functools
 import json
-from typing import Any, Final, NamedTuple
+from datetime import datetime
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
-from kubeloop.wire import Model, Quantity
+import msgspec
+from msgspec import Meta
+
+from kubeloop.wire import Duration, MicroTime, Model, Quantity
 from kubeloop.wire.meta.v1 import ObjectMeta
-from kubeloop.wire.plan import ListOf, MapOf, Node, Object, plan_of
+from kubeloop.wire.plan import ListOf, MapOf, Node, Object, Value, plan_of
 
-from .clean_types import is_clean
-from .scalars import Finding, Findings, Reader, report_type, value_reader
+from .scalars import (
+    INT64_FIELDS,
+    Finding,
+    Findings,
+    Reader,
+    is_int_or_string,
+    report_type,
+    value_reader,
+)
 
-__all__ = ["TypeCheck", "check_types", "duplicate_fields"]
+__all__ = ["TypeCheck", "check_types", "duplicate_fields", "is_clean"]
 
 
 class TypeCheck(NamedTuple):
@@ -48,6 +60,9 @@ def check_types(cls: type[Model], obj: dict[str, Any]) -> TypeCheck:
         sorted(each.path for each in found.unknown),
         [each.message() for each in found.problems],
     )
+
+
+# --- the slow path: readers that report and convert
 
 
 @functools.cache
@@ -170,6 +185,95 @@ def _zero(node: Node) -> Any:
 _ZEROS: Final[dict[Any, Any]] = {str: "", bytes: "", int: 0, float: 0, bool: False, Quantity: "0"}
 
 
+# --- the fast path
+
+
+def is_clean(cls: type[Model], obj: dict[str, Any]) -> bool:
+    """Whether `obj` certainly needs no change and has no error.
+
+    True is certain: no unknown field, every type right, every scalar in the canonical form that
+    the server writes, no null anywhere. False only means that the slow path must decide.
+    """
+    try:
+        msgspec.convert(obj, _strict_class(cls))
+    except (msgspec.ValidationError, RecursionError):
+        return False
+    return True
+
+
+# A strict class has the fields of a model and narrower types. msgspec converts into it in one
+# step, in C; whatever does not match, or is rare, is an error.
+
+_NEVER: Final = Literal["\0"]
+_DATE: Final = r"^[12]\d{3}-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d"
+# Only quantities that are certainly canonical: 1000m, 1024Ki and the like have a shorter form.
+_QUANTITY: Final = (
+    r"^(0|[1-9]\d{0,2}(m|k|M|G|Ki|Mi|Gi)?|[1-9](?!000)\d{3}(m|k|M|G)?"
+    r"|(?!(1024|2048|3072|4096|5120|6144|7168|8192|9216))[1-9]\d{3}(Ki|Mi|Gi))\Z"
+)
+_BASE64: Final = r"^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?\Z"
+_SCALARS: Final[dict[Any, Any]] = {
+    str: str,
+    bool: bool,
+    float: float,
+    bytes: Annotated[str, Meta(pattern=_BASE64)],
+    Quantity: Annotated[str, Meta(pattern=_QUANTITY)],
+    MicroTime: Annotated[str, Meta(pattern=_DATE + r"\.\d{6}Z\Z")],
+    datetime: Annotated[str, Meta(pattern=_DATE + r"Z\Z")],
+    Duration: _NEVER,
+}
+
+
+@functools.cache
+def _strict_class(cls: type[Model]) -> Any:
+    if cls.__name__ == "JSONSchemaProps":
+        return _NEVER  # recursive, with fields that its class types as Any
+    strict_type = _non_empty if cls is ObjectMeta else _type
+    fields = [
+        (f"field_{number}", strict_type(each.node, wire), None)
+        for number, (wire, each) in enumerate(plan_of(cls).items())
+    ]
+    names = {f"field_{number}": wire for number, wire in enumerate(plan_of(cls))}
+    return msgspec.defstruct(
+        cls.__name__, fields, rename=names, forbid_unknown_fields=True, gc=False
+    )
+
+
+def _type(node: Node, name: str) -> Any:
+    match node:
+        case Object():
+            return _strict_class(node.hint)
+        case ListOf():
+            return list[_type(node.item, name)]  # type: ignore[misc]  # made at run time
+        case MapOf():
+            return dict[str, _type(node.value, name)]  # type: ignore[misc]  # as above
+    return _scalar(node, name)
+
+
+def _scalar(node: Value, name: str) -> Any:
+    if is_int_or_string(node.hint):
+        return _int(32) | str
+    if node.hint is int:
+        return _int(64 if name in INT64_FIELDS else 32)
+    return _SCALARS.get(node.hint, Any)
+
+
+def _int(bits: int) -> Any:
+    return Annotated[int, Meta(ge=-(2 ** (bits - 1)), le=2 ** (bits - 1) - 1)]
+
+
+def _non_empty(node: Node, name: str) -> Any:
+    """The type of a metadata field; Go omits empty values there, so they do not match."""
+    match node:
+        case ListOf() | MapOf():
+            return Annotated[_type(node, name), Meta(min_length=1)]
+        case Value(hint=hint) if hint is str:
+            return Annotated[str, Meta(min_length=1)]
+        case Value(hint=hint) if hint is int:
+            return Annotated[int, Meta(ge=1, le=2**63 - 1)]
+    return _type(node, name)
+
+
 # --- names of Go types, for messages
 
 
@@ -221,6 +325,7 @@ class _Pairs(list[tuple[str, Any]]):
 
 
 def _collect(value: Any, path: str, found: dict[str, None]) -> None:
+    # Paths have the format of the server's warnings.
     if isinstance(value, _Pairs):
         seen: set[str] = set()
         for key, item in value:
