@@ -34,15 +34,15 @@ __all__ = ["APIServer"]
 class APIServer:
     """A Kubernetes API server in this process, for one `async with` block.
 
-    `tls` serves HTTPS with a certificate made on the spot; `tokens` maps bearer tokens to
-    users; `rbac` has rights decided by the stored roles. Both imply `tls`, because clients
-    send no credentials without; `config` and `client()` speak as the administrator then.
-    `data` is the path of a file in which
-    everything survives. `manifests` are YAML files that are applied before the block begins.
-    Without credentials the server answers to loopback names, to the `host` that it listens at,
-    and to `allow_hosts`, so that no web page can use it.
-    A `clock` moves TTLs and leases by hand. Whatever is asked of the server may be asked
-    from any thread; a client is for the loop it is used in.
+    `tls` serves HTTPS with a generated certificate. `tokens` maps bearer tokens to users; `rbac`
+    authorizes by the stored roles. Both imply `tls`, because clients send credentials over TLS
+    only; `config` and `client()` then have the credentials of the administrator.
+    `data` is the path of a file in which all objects persist. `manifests` are YAML files that
+    are applied before the block begins.
+    Without credentials the server accepts requests for loopback names, for its `host` and for
+    `allow_hosts` only, so that no web page can use it.
+    `clock` controls timeouts and expiry. Methods of the server are thread-safe; a client belongs
+    to the event loop in which it is used.
 
         async with APIServer() as server:
             client = server.client()
