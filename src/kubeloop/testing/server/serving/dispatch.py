@@ -2,8 +2,7 @@
 
 Guarantees: independent of any HTTP library; every rejection is raised as a `StatusError`; a
 watch is returned as a `WatchStream`, which the caller sends and closes.
-See also: `http` (connections and headers), `describe.catalogue` (paths that are no resource),
-`verbs` (the verbs themselves).
+See also: `http` (connections and headers), `verbs`, `describe.catalogue` (other paths).
 """
 
 from __future__ import annotations
