@@ -34,14 +34,15 @@ __all__ = ["APIServer"]
 class APIServer:
     """A Kubernetes API server in this process, for one `async with` block.
 
-    `tls` serves HTTPS with a generated certificate; `tokens` maps bearer tokens to users;
-    `rbac` authorizes by the stored roles. Both imply `tls`, because clients send no credentials
-    without it; `config` and `client()` then authenticate as the administrator.
-    `data` is the path of a file that stores all objects. `manifests` are YAML files that are
-    applied before the block begins. Without credentials the server accepts only requests for
-    loopback names, for the `host` of its listener and for `allow_hosts`, so that no web page can
-    use it. A manual `clock` controls TTLs and leases. The methods are thread-safe; a client
-    belongs to the loop that uses it.
+    `tls` serves HTTPS with a generated certificate. `tokens` maps bearer tokens to users; `rbac`
+    authorizes by the stored roles. Both imply `tls`, because clients send credentials over TLS
+    only; `config` and `client()` then have the credentials of the administrator.
+    `data` is the path of a file in which all objects persist. `manifests` are YAML files that
+    are applied before the block begins.
+    Without credentials the server accepts requests for loopback names, for its `host` and for
+    `allow_hosts` only, so that no web page can use it.
+    `clock` controls timeouts and expiry. Methods of the server are thread-safe; a client belongs
+    to the event loop in which it is used.
 
         async with APIServer() as server:
             client = server.client()

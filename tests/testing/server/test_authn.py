@@ -250,10 +250,10 @@ class Allowing:
 
     def __init__(self, *resources: str) -> None:
         self.resources = resources
-        self.asked: list[Attributes] = []
+        self.requests: list[Attributes] = []
 
     def allows(self, attributes: Attributes, /) -> Decision:
-        self.asked.append(attributes)
+        self.requests.append(attributes)
         return Decision(attributes.full_resource in self.resources, "because")
 
 
@@ -285,8 +285,8 @@ def test_groups_uid_and_extras_are_impersonated() -> None:
         ("ops", "dev", "system:authenticated"),
         {"scopes": ("a", "b"), "example.com/team": ("x",)},
     )
-    assert {each.verb for each in authorizer.asked} == {"impersonate"}
-    assert all(each.user is ANN for each in authorizer.asked)
+    assert {each.verb for each in authorizer.requests} == {"impersonate"}
+    assert all(each.user is ANN for each in authorizer.requests)
 
 
 def test_an_impersonated_service_account_has_its_groups() -> None:
@@ -300,7 +300,7 @@ def test_an_impersonated_service_account_has_its_groups() -> None:
         "system:serviceaccounts:shop",
         "system:authenticated",
     )
-    assert (authorizer.asked[0].namespace, authorizer.asked[0].name) == ("shop", "web")
+    assert (authorizer.requests[0].namespace, authorizer.requests[0].name) == ("shop", "web")
 
 
 @pytest.mark.parametrize(

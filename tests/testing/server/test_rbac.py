@@ -72,38 +72,42 @@ def _rule(verbs: str, resources: str, groups: str = "", names: str = "") -> dict
     return rule | ({"resourceNames": names.split()} if names else {})
 
 
-def _asks(verb: str, resource: str, *, user: User = ANN, **more: str) -> Attributes:
+def _attributes(verb: str, resource: str, *, user: User = ANN, **more: str) -> Attributes:
     plural, _, part = resource.partition("/")
     return Attributes(user, verb, resource=plural, subresource=part, **more)
 
 
 @pytest.mark.parametrize(
-    ("rule", "asked", "allowed"),
+    ("rule", "attributes", "allowed"),
     [
-        (_rule("get", "pods"), _asks("get", "pods"), True),
-        (_rule("get", "pods"), _asks("list", "pods"), False),
-        (_rule("*", "pods"), _asks("frobnicate", "pods"), True),
-        (_rule("get", "pods"), _asks("get", "pods/log"), False),
-        (_rule("get", "pods/log"), _asks("get", "pods/log"), True),
-        (_rule("get", "pods/log"), _asks("get", "pods"), False),
-        (_rule("get", "*"), _asks("get", "pods/log"), True),
-        (_rule("get", "*/scale", "*"), _asks("get", "deployments/scale", group="apps"), True),
-        (_rule("get", "*/scale", "*"), _asks("get", "deployments", group="apps"), False),
-        (_rule("get", "*/scale", "*"), _asks("get", "deployments/status", group="apps"), False),
-        (_rule("get", "pods"), _asks("get", "pods", group="apps"), False),
-        (_rule("get", "pods", "*"), _asks("get", "pods", group="apps"), True),
-        (_rule("get", "pods", names="a b"), _asks("get", "pods", name="b"), True),
-        (_rule("get", "pods", names="a"), _asks("get", "pods", name="b"), False),
-        (_rule("list", "pods", names="a"), _asks("list", "pods"), False),
+        (_rule("get", "pods"), _attributes("get", "pods"), True),
+        (_rule("get", "pods"), _attributes("list", "pods"), False),
+        (_rule("*", "pods"), _attributes("frobnicate", "pods"), True),
+        (_rule("get", "pods"), _attributes("get", "pods/log"), False),
+        (_rule("get", "pods/log"), _attributes("get", "pods/log"), True),
+        (_rule("get", "pods/log"), _attributes("get", "pods"), False),
+        (_rule("get", "*"), _attributes("get", "pods/log"), True),
+        (_rule("get", "*/scale", "*"), _attributes("get", "deployments/scale", group="apps"), True),
+        (_rule("get", "*/scale", "*"), _attributes("get", "deployments", group="apps"), False),
+        (
+            _rule("get", "*/scale", "*"),
+            _attributes("get", "deployments/status", group="apps"),
+            False,
+        ),
+        (_rule("get", "pods"), _attributes("get", "pods", group="apps"), False),
+        (_rule("get", "pods", "*"), _attributes("get", "pods", group="apps"), True),
+        (_rule("get", "pods", names="a b"), _attributes("get", "pods", name="b"), True),
+        (_rule("get", "pods", names="a"), _attributes("get", "pods", name="b"), False),
+        (_rule("list", "pods", names="a"), _attributes("list", "pods"), False),
         (_rule("get", "pods"), Attributes(ANN, "get", path="/healthz"), False),
     ],
 )
 def test_a_rule_allows_what_it_names(
-    rule: dict[str, Any], asked: Attributes, allowed: bool
+    rule: dict[str, Any], attributes: Attributes, allowed: bool
 ) -> None:
     policy = Policy().clusterrole("r", rule).bind("ClusterRole/r", _user("ann"))
 
-    assert Authorizer(policy).allows(asked).allowed is allowed
+    assert Authorizer(policy).allows(attributes).allowed is allowed
 
 
 @pytest.mark.parametrize(
@@ -146,7 +150,7 @@ def test_the_reason_names_binding_role_and_subject(
 ) -> None:
     policy = Policy().clusterrole("y", _rule("get", "pods")).bind("ClusterRole/y", subject)
 
-    decision = Authorizer(policy).allows(_asks("get", "pods", user=user))
+    decision = Authorizer(policy).allows(_attributes("get", "pods", user=user))
 
     assert decision.allowed
     assert decision.reason == (
@@ -160,29 +164,29 @@ def test_a_role_binding_counts_in_its_namespace_only() -> None:
     authorizer = Authorizer(policy)
     web = User("system:serviceaccount:shop:web")
 
-    inside = authorizer.allows(_asks("get", "pods", user=web, namespace="shop"))
+    inside = authorizer.allows(_attributes("get", "pods", user=web, namespace="shop"))
 
     assert inside.reason == (
         'RBAC: allowed by RoleBinding "b-r/shop" of Role "r" to ServiceAccount "web/shop"'
     )
-    assert not authorizer.allows(_asks("get", "pods", user=web, namespace="other")).allowed
-    assert not authorizer.allows(_asks("get", "pods", user=web)).allowed
+    assert not authorizer.allows(_attributes("get", "pods", user=web, namespace="other")).allowed
+    assert not authorizer.allows(_attributes("get", "pods", user=web)).allowed
 
 
 def test_a_service_account_without_namespace_in_a_cluster_wide_binding_matches_no_user() -> None:
     policy = Policy().clusterrole("r", _rule("get", "pods"))
     policy.bind("ClusterRole/r", {"kind": "ServiceAccount", "name": "web"})
 
-    asked = _asks("get", "pods", user=User("system:serviceaccount::web"))
+    attributes = _attributes("get", "pods", user=User("system:serviceaccount::web"))
 
-    assert not Authorizer(policy).allows(asked).allowed
+    assert not Authorizer(policy).allows(attributes).allowed
 
 
 def test_a_missing_role_allows_nothing_and_is_reported() -> None:
     policy = Policy().bind("ClusterRole/gone", _user("ann"))
     policy.bind("Role/away", _user("ann"), namespace="shop")
 
-    decision = Authorizer(policy).allows(_asks("get", "pods", namespace="shop"))
+    decision = Authorizer(policy).allows(_attributes("get", "pods", namespace="shop"))
 
     assert not decision.allowed
     assert decision.reason == (
@@ -194,7 +198,7 @@ def test_a_missing_role_allows_nothing_and_is_reported() -> None:
 def test_masters_may_do_everything_without_any_role() -> None:
     boss = User("root", groups=("system:masters",))
 
-    assert Authorizer(Policy()).allows(_asks("delete", "nodes", user=boss)).allowed
+    assert Authorizer(Policy()).allows(_attributes("delete", "nodes", user=boss)).allowed
     assert Authorizer(Policy()).allows(Attributes(boss, "get", path="/metrics")).allowed
 
 
@@ -204,11 +208,11 @@ def test_aggregated_roles_follow_the_roles_they_aggregate() -> None:
     policy.clusterrole("small", _rule("get", "pods"), labels={"to": "big"})
     policy.bind("ClusterRole/big", _user("ann"))
     authorizer = Authorizer(policy)
-    assert authorizer.allows(_asks("get", "pods")).allowed
+    assert authorizer.allows(_attributes("get", "pods")).allowed
 
     policy.objects["clusterroles"][1]["metadata"]["labels"] = {}
 
-    assert not authorizer.allows(_asks("get", "pods")).allowed
+    assert not authorizer.allows(_attributes("get", "pods")).allowed
 
 
 def test_roles_that_aggregate_each_other_terminate() -> None:
@@ -229,26 +233,26 @@ def test_what_was_read_is_used_again_until_the_version_changes() -> None:
     authorizer = Authorizer(policy, version=lambda: version[0])
 
     for _ in range(3):
-        assert authorizer.allows(_asks("get", "pods")).allowed
+        assert authorizer.allows(_attributes("get", "pods")).allowed
     assert policy.reads == 4  # each of the four collections once
 
     policy.objects["clusterroles"][0]["rules"] = []
     version[0] = 2
-    assert not authorizer.allows(_asks("get", "pods")).allowed
+    assert not authorizer.allows(_attributes("get", "pods")).allowed
 
 
 @pytest.mark.parametrize(
-    ("asked", "message"),
+    ("attributes", "message"),
     [
         (
-            _asks("get", "pods/log", namespace="shop", name="a"),
+            _attributes("get", "pods/log", namespace="shop", name="a"),
             (
                 'pods "a" is forbidden: User "ann" cannot get resource "pods/log" in API group "" in '
                 'the namespace "shop"'
             ),
         ),
         (
-            _asks("list", "deployments", group="apps"),
+            _attributes("list", "deployments", group="apps"),
             (
                 'deployments.apps is forbidden: User "ann" cannot list resource "deployments" in API '
                 'group "apps" at the cluster scope'
@@ -260,8 +264,8 @@ def test_what_was_read_is_used_again_until_the_version_changes() -> None:
         ),
     ],
 )
-def test_a_denial_has_the_text_of_kube_apiserver(asked: Attributes, message: str) -> None:
-    error = forbidden(asked)
+def test_a_denial_has_the_text_of_kube_apiserver(attributes: Attributes, message: str) -> None:
+    error = forbidden(attributes)
 
     assert error.code == 403
     assert error.status["message"] == message
@@ -286,15 +290,15 @@ def test_every_authenticated_user_can_discover_and_review_themselves(
 
     for path in ("/api", "/apis/apps/v1", "/openapi/v3", "/version", "/healthz"):
         assert authorizer.allows(Attributes(ANN, "get", path=path)).allowed
-    review = _asks("create", "selfsubjectaccessreviews", group="authorization.k8s.io")
+    review = _attributes("create", "selfsubjectaccessreviews", group="authorization.k8s.io")
     assert authorizer.allows(review).allowed
     assert authorizer.allows(Attributes(stranger, "get", path="/livez")).allowed
     assert not authorizer.allows(Attributes(stranger, "get", path="/api")).allowed
-    assert not authorizer.allows(_asks("list", "pods")).allowed
+    assert not authorizer.allows(_attributes("list", "pods")).allowed
 
 
 @pytest.mark.parametrize(
-    ("role", "asked", "group", "allowed"),
+    ("role", "attributes", "group", "allowed"),
     [
         ("view", "get pods", "", True),
         ("view", "get pods/log", "", True),
@@ -311,11 +315,11 @@ def test_every_authenticated_user_can_discover_and_review_themselves(
     ],
 )
 def test_the_roles_people_build_on_allow_what_they_should(
-    bootstrapped: Policy, role: str, asked: str, group: str, allowed: bool
+    bootstrapped: Policy, role: str, attributes: str, group: str, allowed: bool
 ) -> None:
     bootstrapped.bind(f"ClusterRole/{role}", _user("ann"), namespace="shop")
 
-    question = _asks(*asked.split(), group=group, namespace="shop")
+    question = _attributes(*attributes.split(), group=group, namespace="shop")
 
     assert Authorizer(bootstrapped).allows(question).allowed is allowed
 
@@ -433,9 +437,9 @@ def test_a_rule_that_covers_another_allows_what_that_allows(
     owner: Rule, part: Rule, word: str, resource: str
 ) -> None:
     for name in ("", "x", "y"):
-        asked = _asks(word, resource, group=word, name=name)
-        if part.allows(asked) and not uncovered([owner], [part]):
-            assert owner.allows(asked)
+        attributes = _attributes(word, resource, group=word, name=name)
+        if part.allows(attributes) and not uncovered([owner], [part]):
+            assert owner.allows(attributes)
 
 
 def test_missing_permissions_on_one_resource_are_reported_together() -> None:

@@ -9,6 +9,7 @@ See also: `options` (the query), `registry` (whether the resource exists), `serv
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import final
 from urllib.parse import unquote
@@ -90,6 +91,8 @@ def parse_request(
 _NO_RESOURCE = ResourcePath("", "")
 
 
+# Cached: clients repeat the paths of their collections.
+@functools.lru_cache(maxsize=1024)
 def parse_resource_path(path: str) -> ResourcePath | None:
     """The resource or the group version that a path names; None for all other paths."""
     match path.strip("/").split("/"):

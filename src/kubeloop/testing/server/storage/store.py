@@ -43,7 +43,7 @@ Storage: TypeAlias = tuple[str, str]  # the group and plural that a collection i
 HISTORY = 10_000  # changes per collection, before the oldest are compacted
 SNAPSHOTS = 16  # states per collection that are kept for paged lists
 
-# The JSON of a value. The encoder's own method, without a function around it: every write and
+# The JSON of a value. The encoder's own method, without a wrapper: every write and
 # every response passes here several times.
 encoded: Final[Callable[[object], bytes]] = msgspec.json.Encoder().encode
 

@@ -94,7 +94,7 @@ def decode_object(
     problems: list[str] = []
     if served.custom is not None:
         obj, unknown = served.custom.schema.prune(obj)
-    elif (cls := served.cls) is not None:
+    elif (cls := class_for(served.group, served.version, served.kind)) is not None:
         obj, unknown, problems = check_types(cls, obj)
     if problems:
         raise _undecodable(served, problems[0])
