@@ -92,14 +92,14 @@ async def _put(session: aiohttp.ClientSession, etcd: str, batch: list[tuple[int,
 
 
 def _entry(number: int, mark: str) -> dict[str, str]:
-    key, value = stored(number)
+    key, value = stored_pod(number)
     if mark:
         value = value.replace(b'"phase":', b'"message":"%b","phase":' % mark.encode())
     return {"key": _base64(key), "value": _base64(value)}
 
 
 @lru_cache(maxsize=CHANGED)  # updates go round the same pods
-def stored(number: int) -> tuple[bytes, bytes]:
+def stored_pod(number: int) -> tuple[bytes, bytes]:
     """The key and the pod as etcd holds them: a pod's version is etcd's own."""
     body = pod(number)
     meta = body["metadata"]

@@ -52,12 +52,12 @@ def _describe_fields(cls: griffe.Class) -> None:
 
 
 def _comment(field: griffe.Attribute) -> str:
-    _, mark, said = field.source.splitlines()[-1].partition("  # ")
-    return f"{said[0].upper()}{said[1:]}." if mark and not _is_pragma(said) else ""
+    _, mark, comment = field.source.splitlines()[-1].partition("  # ")
+    return f"{comment[0].upper()}{comment[1:]}." if mark and not _is_pragma(comment) else ""
 
 
-def _is_pragma(said: str) -> bool:
-    return said.startswith(("noqa", "type:", "fmt:", "pragma:"))
+def _is_pragma(comment: str) -> bool:
+    return comment.startswith(("noqa", "type:", "fmt:", "pragma:"))
 
 
 def _init_of(cls: griffe.Class) -> griffe.Function:

@@ -1,8 +1,8 @@
 """client-go for Python: the Kubernetes client and controller toolkit.
 
-The names a user meets first; each is loaded from its room when it is first asked for, so
-that importing the package costs next to nothing. The kinds of the API are in one module a
-group version: `kubeloop.wire.core.v1`, `kubeloop.wire.apps.v1`, ….
+The names that most programs need. Each is imported from its package on first use, so that
+`import kubeloop` is cheap. The kinds of the API are in one module per group version:
+`kubeloop.wire.core.v1`, `kubeloop.wire.apps.v1`, ...
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ __all__ = [
 
 __version__ = "0.1.0"
 
-# Where each name lives; what is not here is a rule or an error of the API.
+# The package of each name; the others are in `errors`.
 _PACKAGES = {
     "ALL_NAMESPACES": "clients",
     "ClusterConfig": "config",
@@ -82,9 +82,9 @@ _PACKAGES = {
 def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    room = importlib.import_module(f".{_PACKAGES.get(name, 'errors')}", __name__)
-    value = getattr(room, name)
-    globals()[name] = value  # found once, an ordinary name from then on
+    package = importlib.import_module(f".{_PACKAGES.get(name, 'errors')}", __name__)
+    value = getattr(package, name)
+    globals()[name] = value  # so that __getattr__ is not called again
     return value
 
 
