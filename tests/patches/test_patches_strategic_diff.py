@@ -229,7 +229,7 @@ def test_changes_of_the_same_field_conflict_unless_one_overwrites(
     result = apply_strategic_patch(current, patch, pod_spec)
     assert three_way_strategic_patch(modified, modified, result, pod_spec) == {}
 
-    with pytest.raises(PatchError, match="others have changed this") as error:
+    with pytest.raises(PatchError, match="another client has changed this") as error:
         three_way_strategic_patch(original, modified, current, pod_spec, overwrite=False)
 
     assert error.value.failure == "conflict"
