@@ -223,7 +223,7 @@ def test_a_definition_may_be_text_or_data_or_an_object(form: Any) -> None:
 
 
 def test_moments_can_stay_the_text_they_are() -> None:
-    website = class_in(module_from_crd(CRD, moments_as_text=True))
+    website = class_in(module_from_crd(CRD, timestamps_as_text=True))
     data = OBJECT | {"status": {"since": "2024-01-02T03:04:05.678+01:00"}}
 
     assert website.from_dict(data).to_dict() == data
