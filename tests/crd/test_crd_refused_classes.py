@@ -153,5 +153,5 @@ def test_the_stored_version_must_be_one_of_them() -> None:
 
 
 def test_a_class_that_is_no_resource_is_refused() -> None:
-    with pytest.raises(InvalidArgument, match="does not say which resource it is"):
+    with pytest.raises(InvalidArgument, match="does not name a resource"):
         crd_of(type("Bare", (Resource,), {}))

@@ -247,7 +247,7 @@ def test_what_is_nested_too_deeply_to_be_sent_is_an_error_of_ours() -> None:
         deep = [deep]
     pod = Pod.from_dict({"newer": deep})
 
-    with pytest.raises(InvalidArgument, match="cannot send Pod: nested too deeply"):
+    with pytest.raises(InvalidArgument, match="cannot encode Pod: nested too deeply"):
         pod.to_dict()
 
 

@@ -317,7 +317,7 @@ def test_a_value_that_cannot_be_sent_is_named_by_its_path(model: Model, path: st
 def test_half_of_a_surrogate_pair_is_no_text_to_send() -> None:
     config = ConfigMap(data={"file": "\udcff"})
 
-    with pytest.raises(InvalidArgument, match="cannot send ConfigMap"):
+    with pytest.raises(InvalidArgument, match="cannot encode ConfigMap"):
         config.to_json()
 
 
