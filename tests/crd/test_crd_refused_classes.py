@@ -66,7 +66,7 @@ class Plain:
     ],
     ids=str,
 )
-def test_an_annotation_that_no_schema_can_say_is_refused_with_advice(
+def test_an_annotation_that_a_schema_cannot_express_is_rejected_with_a_suggestion(
     hint: Any, advice: str
 ) -> None:
     with pytest.raises(InvalidArgument) as caught:
@@ -127,7 +127,9 @@ def _kind(**options: Any) -> type[Resource]:
     ],
     ids=str,
 )
-def test_what_the_server_would_refuse_is_refused(options: dict[str, Any], problem: str) -> None:
+def test_options_that_the_server_would_reject_are_rejected(
+    options: dict[str, Any], problem: str
+) -> None:
     with pytest.raises(InvalidArgument, match=problem):
         crd_of(_kind(**options))
 

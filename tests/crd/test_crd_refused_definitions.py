@@ -65,7 +65,7 @@ def test_a_definition_the_server_would_refuse_is_refused(
         ({"type": "object", "properties": {"$extra": {}}}, "a class cannot have a field"),
     ],
 )
-def test_a_schema_that_no_class_can_say_is_refused(schema: Any, problem: str) -> None:
+def test_a_schema_that_classes_cannot_express_is_rejected(schema: Any, problem: str) -> None:
     with pytest.raises(InvalidArgument, match=problem):
         module_from_crd(crd({"type": "object", "properties": {"spec": schema}}))
 

@@ -93,7 +93,7 @@ def test_an_error_about_the_data_points_into_the_template_too(template: str, pos
     assert caught.value.template == template
 
 
-def test_the_message_names_template_and_place_in_human_counting() -> None:
+def test_the_message_has_the_template_and_the_position_from_one() -> None:
     with pytest.raises(JSONPathError) as caught:
         JSONPath("{.a")
 
@@ -122,7 +122,7 @@ def test_the_error_survives_a_pickle() -> None:
     ],
 )
 def test_quoted_strings_know_the_escapes_of_go(template: str, text: str) -> None:
-    """UTL-12"""
+    """UTL-12: templates of text and actions."""
     assert JSONPath(template).render({}) == text
 
 
