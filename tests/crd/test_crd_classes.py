@@ -222,8 +222,8 @@ def test_a_definition_may_be_text_or_data_or_an_object(form: Any) -> None:
     assert module_from_crd(form) == from_object
 
 
-def test_moments_can_stay_the_text_they_are() -> None:
-    website = class_in(module_from_crd(CRD, moments_as_text=True))
+def test_timestamps_can_stay_text() -> None:
+    website = class_in(module_from_crd(CRD, timestamps_as_text=True))
     data = OBJECT | {"status": {"since": "2024-01-02T03:04:05.678+01:00"}}
 
     assert website.from_dict(data).to_dict() == data
@@ -249,7 +249,7 @@ def test_there_is_a_module_for_each_version() -> None:
     }
 
 
-def test_the_stored_version_is_the_one_that_is_written_unless_another_is_said() -> None:
+def test_the_storage_version_is_generated_by_default() -> None:
     assert "example.com/v1," in module_from_crd(_two_versions())
     assert "example.com/v2," in module_from_crd(_two_versions(), version="v2")
     with pytest.raises(InvalidArgument, match="no version 'v3' \\(it has v1, v2\\)"):
@@ -272,7 +272,7 @@ def test_places_of_one_name_that_say_the_same_share_a_class() -> None:
     assert text.count(": WebsiteSpecASecretRef | None") == 2
 
 
-def test_names_that_would_meet_are_told_apart() -> None:
+def test_colliding_names_become_unique() -> None:
     text = _spec(hostIP={"type": "string"}, hostIp={"type": "string"}, host_ip={"type": "string"})
     site: Any = class_in(text)()
 

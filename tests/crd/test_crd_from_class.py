@@ -395,7 +395,7 @@ class Ruled(
     status: dict[str, str] = UNSET
 
 
-def test_what_no_annotation_can_say_is_said_at_the_root() -> None:
+def test_keywords_without_an_annotation_are_set_at_the_root() -> None:
     version = crd_of(Ruled).to_dict()["spec"]["versions"][0]
 
     schema = version["schema"]["openAPIV3Schema"]
@@ -419,7 +419,7 @@ class Plain(Resource, group="example.com", version="v1", plural="plains"):
     status: WebsiteStatus
 
 
-def test_a_status_under_a_path_of_its_own_is_never_required() -> None:
+def test_a_status_subresource_is_never_required() -> None:
     """A server takes it away on create, and would then miss it."""
     schema = crd_of(Plain).to_dict()["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
 

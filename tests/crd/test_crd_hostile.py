@@ -34,7 +34,7 @@ def test_no_text_of_a_schema_becomes_code(schema: dict[str, Any]) -> None:
 
 @_PATIENT
 @given(schemas())
-def test_classes_say_all_that_their_definition_said(schema: dict[str, Any]) -> None:
+def test_classes_express_the_whole_definition(schema: dict[str, Any]) -> None:
     """What `crd_of` gives is in its own words; from there on nothing changes any more."""
     first = _schema_of(module_from_crd(crd(schema)))
     again = _schema_of(module_from_crd(first))

@@ -58,15 +58,15 @@ class Plain:
         (Decimal, "write str"),
         (object, "Any"),
         (int | bool, "IntOrString"),
-        (Literal["a", 1], "all of them be strings"),
-        (Literal[True], "all of them be strings"),
-        (Annotated[str, Meta(ge=1)], "take it out"),
-        (Annotated[bytes, Meta(min_length=1)], "take it out"),
-        (Annotated[Any, Meta(pattern="a")], "take it out"),
+        (Literal["a", 1], "only strings"),
+        (Literal[True], "only strings"),
+        (Annotated[str, Meta(ge=1)], "remove it"),
+        (Annotated[bytes, Meta(min_length=1)], "remove it"),
+        (Annotated[Any, Meta(pattern="a")], "remove it"),
     ],
     ids=str,
 )
-def test_an_annotation_that_no_schema_can_say_is_refused_with_advice(
+def test_an_annotation_that_a_schema_cannot_express_is_rejected_with_a_suggestion(
     hint: Any, advice: str
 ) -> None:
     with pytest.raises(InvalidArgument) as caught:
@@ -90,7 +90,7 @@ class Strays(Model):
 
 @pytest.mark.parametrize(
     ("model", "problem"),
-    [(Ports, "key name may be left out"), (Strays, "no field port")],
+    [(Ports, "key name may be absent"), (Strays, "no field port")],
 )
 def test_the_keys_of_a_list_must_be_in_every_item(model: type[Model], problem: str) -> None:
     with pytest.raises(InvalidArgument, match=problem):
@@ -114,20 +114,22 @@ def _kind(**options: Any) -> type[Resource]:
     ("options", "problem"),
     [
         ({"group": ""}, "group|name"),
-        ({"group": "apps"}, "no domain"),
+        ({"group": "apps"}, "is not a domain"),
         ({"group": "Example.com"}, "RFC 1123"),
         ({"plural": "Websites"}, "DNS-1035"),
         ({"kind": "Web site"}, "DNS-1035"),
         ({"version": "v1.0"}, "DNS-1035"),
         ({"short_names": ("W",)}, "DNS-1035"),
-        ({"columns": (Column("A", "spec.a"),)}, "start at the object with a dot"),
-        ({"columns": (Column("A", ".a", type="text"),)}, "take one of string"),  # type: ignore[arg-type] # meant
-        ({"scale": ScalePaths("replicas")}, "start at the object with a dot"),
-        ({"selectable_fields": ("spec.a",)}, "start at the object with a dot"),
+        ({"columns": (Column("A", "spec.a"),)}, "begin with a dot"),
+        ({"columns": (Column("A", ".a", type="text"),)}, "use one of string"),  # type: ignore[arg-type] # meant
+        ({"scale": ScalePaths("replicas")}, "begin with a dot"),
+        ({"selectable_fields": ("spec.a",)}, "begin with a dot"),
     ],
     ids=str,
 )
-def test_what_the_server_would_refuse_is_refused(options: dict[str, Any], problem: str) -> None:
+def test_options_that_the_server_would_reject_are_rejected(
+    options: dict[str, Any], problem: str
+) -> None:
     with pytest.raises(InvalidArgument, match=problem):
         crd_of(_kind(**options))
 
@@ -148,10 +150,10 @@ def test_versions_must_belong_together(classes: tuple[type[Resource], ...], prob
 
 
 def test_the_stored_version_must_be_one_of_them() -> None:
-    with pytest.raises(InvalidArgument, match="none of the versions"):
+    with pytest.raises(InvalidArgument, match="not one of the versions"):
         crd_of(Website, storage=Zone)
 
 
 def test_a_class_that_is_no_resource_is_refused() -> None:
-    with pytest.raises(InvalidArgument, match="does not say which resource it is"):
+    with pytest.raises(InvalidArgument, match="does not name a resource"):
         crd_of(type("Bare", (Resource,), {}))

@@ -54,18 +54,18 @@ def test_a_definition_the_server_would_refuse_is_refused(
 @pytest.mark.parametrize(
     ("schema", "problem"),
     [
-        ({"type": "strange"}, r"properties\[spec\]: no type of a schema: 'strange'"),
-        ({"type": ["string", "null"]}, "no type of a schema"),
+        ({"type": "strange"}, r"properties\[spec\]: not a type of a schema: 'strange'"),
+        ({"type": ["string", "null"]}, "not a type of a schema"),
         ({"$ref": "#/definitions/a"}, r"\$ref is not allowed"),
         ([], "expected an object"),
         ({"type": "object", "properties": {"a": 1}}, r"properties\[a\]: expected an object"),
         ({"type": "object", "properties": {"a": {}}, "required": "a"}, "list of names"),
         ({"type": "array", "items": [{}]}, "items: expected an object"),
-        ({"type": "object", "properties": {'a"b': {}}}, "no field of a class"),
-        ({"type": "object", "properties": {"$extra": {}}}, "no field of a class"),
+        ({"type": "object", "properties": {'a"b': {}}}, "a class cannot have a field"),
+        ({"type": "object", "properties": {"$extra": {}}}, "a class cannot have a field"),
     ],
 )
-def test_a_schema_that_no_class_can_say_is_refused(schema: Any, problem: str) -> None:
+def test_a_schema_that_classes_cannot_express_is_rejected(schema: Any, problem: str) -> None:
     with pytest.raises(InvalidArgument, match=problem):
         module_from_crd(crd({"type": "object", "properties": {"spec": schema}}))
 

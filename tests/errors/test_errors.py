@@ -85,7 +85,7 @@ def test_every_reason_has_a_class_of_its_name(reason: str) -> None:
 def test_the_code_decides_where_the_reason_is_not_known(
     reason: str, code: int, kind: type[ApiError]
 ) -> None:
-    """REST-61."""
+    """REST-61: predicates such as IsNotFound."""
     assert type(error(reason, code)) is kind
 
 
@@ -94,13 +94,13 @@ def test_the_code_decides_where_the_reason_is_not_known(
     [(AlreadyExists, 409), (Expired, 410), (ServerTimeout, 500), (StorageReadError, 500)],
 )
 def test_some_classes_are_known_by_their_reason_only(kind: type[ApiError], code: int) -> None:
-    """REST-61."""
+    """REST-61: predicates such as IsNotFound."""
     assert not is_api_error(error("", code), kind)
     assert is_api_error(error(kind.__name__, 0), kind)
 
 
 def test_a_known_reason_beats_the_code_except_for_two_codes() -> None:
-    """REST-61."""
+    """REST-61: predicates such as IsNotFound."""
     assert not is_api_error(error("Conflict", 404), NotFound)
     assert is_api_error(error("Conflict", 429), TooManyRequests)
     assert is_api_error(error("Conflict", 429), Conflict)
@@ -108,13 +108,13 @@ def test_a_known_reason_beats_the_code_except_for_two_codes() -> None:
     assert not is_api_error(error("Conflict", 429), RequestEntityTooLarge)
 
 
-def test_expired_is_a_way_of_being_gone() -> None:
+def test_expired_is_a_subclass_of_gone() -> None:
     assert isinstance(error("Expired", 410), Gone)
     assert not isinstance(error("Gone", 410), Expired)
 
 
-def test_the_server_is_heard_through_errors_that_wrap_its_answer() -> None:
-    """REST-61."""
+def test_the_servers_error_is_found_inside_errors_that_wrap_it() -> None:
+    """REST-61: predicates such as IsNotFound."""
     inner = error("NotFound", 404)
     wrapped = RuntimeError("while reconciling")
     wrapped.__cause__ = ExceptionGroup("two", [ValueError("other"), inner])
@@ -124,7 +124,7 @@ def test_the_server_is_heard_through_errors_that_wrap_its_answer() -> None:
     assert status_of_error(wrapped) is inner.status
 
 
-def test_an_error_without_an_answer_says_nothing_about_one() -> None:
+def test_an_error_without_a_response_has_no_status() -> None:
     lone = ConnectError("GET pods: connection refused")
 
     assert find_api_error(lone) is None
@@ -134,7 +134,7 @@ def test_an_error_without_an_answer_says_nothing_about_one() -> None:
     assert not is_api_error(lone, ApiError)
 
 
-def test_an_error_that_was_raised_from_itself_is_looked_through_once() -> None:
+def test_an_error_that_was_raised_from_itself_is_searched_once() -> None:
     ring = RuntimeError("again")
     ring.__cause__ = ring
 
@@ -194,7 +194,7 @@ def test_the_message_says_what_was_tried_what_came_back_and_what_to_do() -> None
     assert str(api_error("GET x", Status(code=418))) == "GET x: 418: no message"
 
 
-def test_the_hint_of_an_apply_that_met_another_owner_is_about_the_owner() -> None:
+def test_the_hint_of_an_apply_conflict_is_about_the_owner_of_the_field() -> None:
     """Reading the object again would change nothing: the field stays the other manager's."""
     cause = StatusCause(reason=Cause.FIELD_MANAGER_CONFLICT, message='conflict with "hpa"')
     status = Status(code=409, reason="Conflict", details=StatusDetails(causes=[cause]))
@@ -214,7 +214,7 @@ def test_errors_survive_pickles() -> None:
     assert again.action == original.action
 
 
-def test_there_is_one_root_and_builtins_where_they_help() -> None:
+def test_all_errors_have_one_root_and_some_a_builtin_base() -> None:
     kinds = [getattr(errors, name) for name in errors.__all__]
 
     assert all(issubclass(kind, KubeError) for kind in kinds if isinstance(kind, type))
@@ -290,7 +290,7 @@ FORGED = "no\n2026-01-01 ERROR root logged in\x1b[2J\u202e\u2028\x85"
 SHOWN = r"no\n2026-01-01 ERROR root logged in\x1b[2J\u202e\u2028\x85"
 
 
-def test_an_answer_is_told_in_one_line_that_shows_what_is_hidden() -> None:
+def test_the_text_of_an_error_is_one_line_with_hidden_characters_escaped() -> None:
     found = api_error("GET pods/web", Status(reason="Odd\r!", code=418, message=FORGED))
 
     assert str(found) == f"GET pods/web: 418 Odd\\r!: {SHOWN}"
@@ -298,7 +298,7 @@ def test_an_answer_is_told_in_one_line_that_shows_what_is_hidden() -> None:
 
 
 @pytest.mark.parametrize("kind", [InvalidArgument, TransportError, TimeoutExceeded, DecodeError])
-def test_every_error_shows_what_is_hidden_in_its_text(kind: type[KubeError]) -> None:
+def test_every_error_escapes_hidden_characters_in_its_text(kind: type[KubeError]) -> None:
     inner = kind(f"read it: {FORGED}")
 
     assert str(inner) == f"read it: {SHOWN}"
@@ -306,7 +306,7 @@ def test_every_error_shows_what_is_hidden_in_its_text(kind: type[KubeError]) -> 
     assert SHOWN in "".join(traceback.format_exception(inner))
 
 
-def test_no_error_has_a_text_of_its_own_making() -> None:
+def test_no_error_overrides_str() -> None:
     """`_message` is what a class overrides, so that the text always passes `visible`."""
     for module in pkgutil.walk_packages(kubeloop.__path__, "kubeloop."):
         if not module.name.endswith("__main__"):

@@ -42,8 +42,8 @@ DEPLOYMENTS = GroupResource("apps", "deployments")
         (302, ""),
     ],
 )
-def test_a_bare_code_has_a_reason(code: int, reason: str) -> None:
-    """REST-58."""
+def test_a_code_without_a_status_has_a_reason(code: int, reason: str) -> None:
+    """REST-58: reasons of HTTP codes without a Status."""
     status = status_from_response(code, verb="GET")
 
     assert (status.code, status.reason, status.status) == (code, reason, "Failure")
@@ -51,21 +51,21 @@ def test_a_bare_code_has_a_reason(code: int, reason: str) -> None:
 
 
 def test_a_conflict_means_that_the_object_exists_when_it_was_to_be_created() -> None:
-    """REST-58, REST-C10."""
+    """REST-58, REST-C10: 409 is AlreadyExists for POST."""
     assert status_from_response(409, verb="POST").reason == "AlreadyExists"
     assert status_from_response(409, verb="PUT").reason == "Conflict"
 
 
 @pytest.mark.parametrize("code", [403, 406, 415])
 def test_some_messages_are_the_servers_own(code: int) -> None:
-    """REST-58, REST-C12."""
+    """REST-58, REST-C12: messages of HTTP codes without a Status."""
     status = status_from_response(code, verb="GET", content_type="text/any", body=b" because \n")
 
     assert status.message == "because"
 
 
-def test_a_refused_login_is_told_in_our_words() -> None:
-    """REST-C12."""
+def test_401_has_a_message_of_kubeloop() -> None:
+    """REST-C12: 401 has a message of its own."""
     status = status_from_response(401, verb="GET", content_type="text/any", body=b"<html>")
 
     assert "credentials" in (status.message or "")
@@ -80,10 +80,10 @@ def test_a_refused_login_is_told_in_our_words() -> None:
         (PODS, "", "(get pods)"),
     ],
 )
-def test_the_message_ends_in_what_was_asked_for(
+def test_the_message_ends_with_verb_resource_and_name(
     resource: GroupResource, name: str, ending: str
 ) -> None:
-    """REST-58."""
+    """REST-58: reasons of HTTP codes without a Status."""
     status = status_from_response(404, verb="GET", resource=resource, name=name)
 
     assert (status.message or "").endswith(ending)
@@ -113,8 +113,8 @@ def test_only_text_is_taken_from_the_body(content_type: str, body: bytes, text: 
     assert repr(text) in (status.message or "")
 
 
-def test_the_header_says_when_to_try_again() -> None:
-    """REST-57."""
+def test_the_header_sets_the_delay_before_a_retry() -> None:
+    """REST-57: text of errors without a Status."""
     status = status_from_response(429, verb="GET", retry_after=4)
 
     assert status.details is not None
@@ -144,12 +144,12 @@ def test_the_header_says_when_to_try_again() -> None:
     ],
 )
 def test_a_reason_has_a_code(reason: str, code: int) -> None:
-    """REST-60."""
+    """REST-60: codes of reasons."""
     assert CODES[reason] == code
     assert failure(reason, "no").code == code
 
 
-def test_a_failure_sends_what_is_known_and_no_more() -> None:
+def test_a_failure_encodes_only_known_details() -> None:
     status = failure("NotFound", 'pods "web" not found', resource=PODS, name="web")
 
     assert status.to_dict() == {
@@ -166,7 +166,7 @@ def test_a_failure_sends_what_is_known_and_no_more() -> None:
 
 @pytest.mark.parametrize("version", ["v1", "meta.k8s.io/v1"])
 def test_an_object_that_says_it_is_a_status_is_one(version: str) -> None:
-    """REST-64."""
+    """REST-64: which objects are a Status."""
     found = {"kind": "Status", "apiVersion": version, "status": "Failure", "code": 410}
 
     assert status_from_object(found).code == 410
@@ -183,7 +183,7 @@ def test_an_object_that_says_it_is_a_status_is_one(version: str) -> None:
     ],
 )
 def test_any_other_object_is_unexpected(found: dict[str, object]) -> None:
-    """REST-64."""
+    """REST-64: which objects are a Status."""
     with pytest.raises(UnexpectedObject, match="unexpected object") as raised:
         status_from_object(found)
     assert raised.value.found is found

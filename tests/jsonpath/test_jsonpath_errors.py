@@ -20,20 +20,20 @@ from kubeloop.wire.errors import InvalidArgument
         ("{\t.a}", r"unexpected '\\t'", 1),
         ("{.a[}", "unterminated array", 3),
         ("{.a[0\n]}", "unterminated array", 3),
-        ("{.a[x]}", "cannot read the index 'x'", 4),
-        ('{.a["x"]}', "cannot read the index", 4),
-        ("{.a[0,x]}", "cannot read the index 'x'", 6),
-        ("{.a[0, x]}", "cannot read the index 'x'", 7),
+        ("{.a[x]}", "cannot parse the index 'x'", 4),
+        ('{.a["x"]}', "cannot parse the index", 4),
+        ("{.a[0,x]}", "cannot parse the index 'x'", 6),
+        ("{.a[0, x]}", "cannot parse the index 'x'", 7),
         ("{.a[-]}", "the index '-' is not a number", 4),
         ("{.a[99999999999999999999]}", "is not a number", 4),
-        ("{.a[1:2:3:4]}", "cannot read the index", 4),
+        ("{.a[1:2:3:4]}", "cannot parse the index", 4),
         ("{.a['b c']}", "unknown word 'c'", 7),
         ("{.a[?(@.b==1}", "unterminated filter", 3),
         ("{.a[?(@.b=='1)]}", "unterminated filter", 3),
         ("{.a[?(@.b==1)}", r"closed by \)\]", 13),
         ("{.a[?(@.b=1)]}", "unknown operator = ", 9),
         ("{.a[?(@.b=~/x/)]}", "unknown operator =", 9),
-        ("{.a[?(@.b==)]}", "nothing stands after ==", 11),
+        ("{.a[?(@.b==)]}", "no operand after ==", 11),
         ("{.a[?(==1)]}", "unexpected '='", 6),
         ("{.a[?(@.b==x)]}", "unknown word 'x'", 11),
         ("{.a[?(@.b&&@.c)]}", "is not found", None),
@@ -45,21 +45,21 @@ from kubeloop.wire.errors import InvalidArgument
         (r"{'\"'}", "unknown escape", 1),
         (r"{'\ud800'}", "unknown escape", 1),
         (r"{'\777'}", "unknown escape", 1),
-        ("{1.2.3}", "cannot read the number '1.2.3'", 1),
-        ("{-}", "cannot read the number '-'", 1),
-        ("{\u0661}", "cannot read the number", 1),
-        ("{" + "9" * 400 + "}", "cannot read the number", 1),
+        ("{1.2.3}", "cannot parse the number '1.2.3'", 1),
+        ("{-}", "cannot parse the number '-'", 1),
+        ("{\u0661}", "cannot parse the number", 1),
+        ("{" + "9" * 400 + "}", "cannot parse the number", 1),
         ("{1e5}", "unknown word 'e5'", 2),
         ("{....n}", "one recursive descent cannot follow another", 3),
         ("{..*}", r"unexpected '\*'", 3),
         ("{hello}", "unknown word 'hello'", 1),
-        ("{end}", "there is no range to end", 0),
-        ("{range .a[*]}{end}{end}", "there is no range to end", 18),
+        ("{end}", "end without a range", 0),
+        ("{range .a[*]}{end}{end}", "end without a range", 18),
         ("{range .a[*]}x{range .b[*]}{end}", "this range is never closed", 0),
         ("{.a range}", "must be the first word", 4),
         ("{range range .a}{end}", "must be the first word", 7),
-        ("{range .a}{end .b}", "end stands alone", 10),
-        ("{range @}" * 60 + "{end}" * 60, "more than 50 ranges", 450),
+        ("{range .a}{end .b}", "end must be alone", 10),
+        ("{range @}" * 60 + "{end}" * 60, "more than 50 nested ranges", 450),
     ],
 )
 def test_the_error_says_what_is_wrong_and_where(
@@ -93,7 +93,7 @@ def test_an_error_about_the_data_points_into_the_template_too(template: str, pos
     assert caught.value.template == template
 
 
-def test_the_message_names_template_and_place_in_human_counting() -> None:
+def test_the_message_has_the_template_and_the_position_from_one() -> None:
     with pytest.raises(JSONPathError) as caught:
         JSONPath("{.a")
 
@@ -122,7 +122,7 @@ def test_the_error_survives_a_pickle() -> None:
     ],
 )
 def test_quoted_strings_know_the_escapes_of_go(template: str, text: str) -> None:
-    """UTL-12"""
+    """UTL-12: templates of text and actions."""
     assert JSONPath(template).render({}) == text
 
 

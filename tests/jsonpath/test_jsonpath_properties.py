@@ -24,8 +24,8 @@ fragments = st.sampled_from(
 @given(
     st.text(max_size=40) | st.lists(fragments, max_size=12).map("".join), json_data, st.booleans()
 )
-def test_any_text_is_a_template_or_our_error(text: str, data: object, allow: bool) -> None:
-    """UTL-19"""
+def test_any_text_is_a_template_or_a_jsonpath_error(text: str, data: object, allow: bool) -> None:
+    """UTL-19: recursive descent."""
     try:
         path = JSONPath(text, allow_missing_keys=allow)
         path.render(data)
@@ -49,7 +49,7 @@ def test_the_whole_object_is_written_as_json(data: object) -> None:
 def test_a_slice_that_succeeds_is_the_slice_python_gives(
     items: list[int], start: int, stop: int
 ) -> None:
-    """UTL-14"""
+    """UTL-14: slices."""
     try:
         found = JSONPath(f"{{[{start}:{stop}]}}").values(items)
     except JSONPathError:

@@ -72,13 +72,13 @@ def test_a_delay_that_would_pass_the_cap_ends_the_steps() -> None:
 def test_jitter_adds_a_part_and_a_missing_factor_counts_as_one(
     factor: float, expected: float
 ) -> None:
-    """UTL-2"""
+    """UTL-2: jitter."""
     assert jittered(10, factor, half) == expected
 
 
 @pytest.mark.parametrize(("jitter", "expected"), [(1.0, 1.5), (0.0, 1.0), (-1.0, 1.0)])
 def test_a_backoff_applies_jitter_only_above_zero(jitter: float, expected: float) -> None:
-    """UTL-2"""
+    """UTL-2: jitter."""
     assert Backoff(duration=1, jitter=jitter).delays(random=half).next() == expected
 
 
@@ -106,7 +106,7 @@ def test_no_delay_leaves_its_bounds(
         assert plain.steps <= max(steps, 0)
 
 
-def test_reset_begins_anew_and_the_settings_never_change() -> None:
+def test_reset_restarts_the_delays_and_never_changes_the_settings() -> None:
     delays = MIRROR.delays(random=none)
     first = sequence(delays, 4)
 
@@ -124,7 +124,7 @@ def test_settings_that_make_no_delay_are_refused(duration: float, factor: float)
         Backoff(duration=duration, factor=factor)
 
 
-async def test_delays_begin_anew_two_minutes_after_the_last_reset(clock: ManualClock) -> None:
+async def test_delays_restart_two_minutes_after_the_last_reset(clock: ManualClock) -> None:
     """V-6, CCH-48, UTL-6: waited out one by one, and although nothing ever succeeded."""
     delays = ResettingBackoff(MIRROR, reset_after=120, clock=clock, random=none)
     waited: list[float] = []
@@ -136,7 +136,7 @@ async def test_delays_begin_anew_two_minutes_after_the_last_reset(clock: ManualC
     assert waited == [0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 30, 30, 30, 0.8, 1.6]
 
 
-async def test_exactly_the_while_is_not_more_than_the_while(clock: ManualClock) -> None:
+async def test_the_delays_restart_only_after_more_than_reset_after(clock: ManualClock) -> None:
     """CCH-48: more than two minutes."""
     delays = ResettingBackoff(MIRROR, reset_after=120, clock=clock, random=none)
     delays.next()
@@ -148,7 +148,7 @@ async def test_exactly_the_while_is_not_more_than_the_while(clock: ManualClock) 
     assert delays.next() == 0.8
 
 
-async def test_a_reset_by_hand_also_starts_the_while(clock: ManualClock) -> None:
+async def test_an_explicit_reset_also_restarts_the_period(clock: ManualClock) -> None:
     """CCH-48: counted from the last reset."""
     delays = ResettingBackoff(MIRROR, reset_after=120, clock=clock, random=none)
     await clock.advance(119)
@@ -161,7 +161,7 @@ async def test_a_reset_by_hand_also_starts_the_while(clock: ManualClock) -> None
     assert delays.stats().given == 2
 
 
-def test_the_jitter_of_the_mirror_at_most_doubles(clock: ManualClock) -> None:
+def test_the_jitter_of_the_reflector_at_most_doubles_a_delay(clock: ManualClock) -> None:
     """CCH-48: actual is d to 2d."""
     delays = ResettingBackoff(MIRROR, reset_after=120, clock=clock, random=half)
 
@@ -169,15 +169,15 @@ def test_the_jitter_of_the_mirror_at_most_doubles(clock: ManualClock) -> None:
 
 
 @pytest.mark.parametrize("reset_after", [0.0, -1.0])
-def test_without_a_while_the_delay_is_constant(clock: ManualClock, reset_after: float) -> None:
-    """UTL-6"""
+def test_without_reset_after_the_delay_is_constant(clock: ManualClock, reset_after: float) -> None:
+    """UTL-6: DelayWithReset."""
     delays = ResettingBackoff(MIRROR, reset_after=reset_after, clock=clock, random=half)
 
     assert sequence(delays, 4) == [1.2] * 4
 
 
 def test_a_keys_delay_doubles_up_to_the_maximum(clock: ManualClock) -> None:
-    """UTL-C4, UTL-9"""
+    """UTL-C4, UTL-9: backoff by key."""
     backoff = KeyedBackoff[str](1, 10, clock=clock)
 
     assert [backoff.next("web") for _ in range(6)] == [1, 2, 4, 8, 10, 10]
@@ -191,7 +191,7 @@ def test_a_keys_delay_doubles_up_to_the_maximum(clock: ManualClock) -> None:
 async def test_a_key_starts_again_after_more_than_twice_the_maximum(
     clock: ManualClock, quiet: float, expected: float
 ) -> None:
-    """UTL-C4, UTL-9"""
+    """UTL-C4, UTL-9: backoff by key."""
     backoff = KeyedBackoff[str](1, 10, clock=clock)
     backoff.next("web")
     backoff.next("web")
@@ -201,7 +201,7 @@ async def test_a_key_starts_again_after_more_than_twice_the_maximum(
     assert backoff.next("web") == expected
 
 
-def test_the_moment_of_the_failure_decides_about_expiry(clock: ManualClock) -> None:
+def test_the_time_of_the_failure_decides_about_expiry(clock: ManualClock) -> None:
     """UTL-9: eventTime - lastUpdate."""
     backoff = KeyedBackoff[str](1, 10, clock=clock)
     backoff.next("web")
@@ -218,7 +218,7 @@ def test_a_keys_jitter_adds_a_part_of_the_current_delay(clock: ManualClock) -> N
 
 
 async def test_when_a_key_expires_can_be_chosen(clock: ManualClock) -> None:
-    """UTL-9"""
+    """UTL-9: backoff by key."""
     backoff = KeyedBackoff[str](
         1, 10, clock=clock, expired=lambda at, updated, _maximum: at - updated > 3
     )
@@ -229,7 +229,7 @@ async def test_when_a_key_expires_can_be_chosen(clock: ManualClock) -> None:
 
 
 async def test_within_the_delay_a_key_waits(clock: ManualClock) -> None:
-    """UTL-10"""
+    """UTL-10: IsInBackOffSince."""
     backoff = KeyedBackoff[str](2, 10, clock=clock)
     await clock.advance(100)
     backoff.next("web")
@@ -241,7 +241,7 @@ async def test_within_the_delay_a_key_waits(clock: ManualClock) -> None:
 
 
 async def test_unknown_and_expired_keys_do_not_wait(clock: ManualClock) -> None:
-    """UTL-10"""
+    """UTL-10: IsInBackOffSince."""
     backoff = KeyedBackoff[str](50, 10, clock=clock)
     backoff.next("web")
     await clock.advance(21)
@@ -253,7 +253,7 @@ async def test_unknown_and_expired_keys_do_not_wait(clock: ManualClock) -> None:
 
 
 async def test_gc_forgets_only_what_has_expired(clock: ManualClock) -> None:
-    """UTL-9"""
+    """UTL-9: backoff by key."""
     backoff = KeyedBackoff[str](1, 10, clock=clock)
     backoff.next("old")
     await clock.advance(1)
@@ -265,8 +265,8 @@ async def test_gc_forgets_only_what_has_expired(clock: ManualClock) -> None:
     assert backoff.get("young") == 1
 
 
-def test_reset_forgets_a_key_and_is_content_with_unknown_ones(clock: ManualClock) -> None:
-    """UTL-9"""
+def test_reset_forgets_a_key_and_ignores_unknown_ones(clock: ManualClock) -> None:
+    """UTL-9: backoff by key."""
     backoff = KeyedBackoff[str](1, 10, clock=clock)
     backoff.next("web")
 

@@ -43,9 +43,7 @@ async def test_each_sleeper_sees_its_own_moment(clock: ManualClock) -> None:
     sleeps=st.lists(st.floats(0.001, 100), max_size=12),
     steps=st.lists(st.floats(0, 30), max_size=8),
 )
-def test_sleepers_wake_in_the_order_of_their_moments(
-    sleeps: list[float], steps: list[float]
-) -> None:
+def test_sleepers_wake_in_the_order_of_their_times(sleeps: list[float], steps: list[float]) -> None:
     async def scenario() -> None:
         clock = ManualClock(start=7)
         woken: list[tuple[float, int]] = []

@@ -64,7 +64,7 @@ def always(_error: Exception) -> bool:
 
 
 async def test_the_defaults_are_the_originals() -> None:
-    """UTL-7"""
+    """UTL-7: DefaultRetry."""
     assert Backoff(steps=5, duration=0.01, factor=1.0, jitter=0.1) == DEFAULT_RETRY
     assert Backoff(steps=4, duration=0.01, factor=5.0, jitter=0.1) == DEFAULT_BACKOFF
 
@@ -93,7 +93,7 @@ async def test_the_last_error_leaves_when_the_tries_are_used_up(
 
 
 async def test_a_success_ends_the_tries(clock: ManualClock) -> None:
-    """UTL-8"""
+    """UTL-8: OnError."""
     call = Script(clock, LookupError(), True)
 
     result = await outcome(clock, retry(call, when=always, clock=clock, random=none))
@@ -101,8 +101,8 @@ async def test_a_success_ends_the_tries(clock: ManualClock) -> None:
     assert result == (True, 0.01)
 
 
-async def test_an_error_nobody_asked_to_try_again_leaves_at_once(clock: ManualClock) -> None:
-    """UTL-8"""
+async def test_an_error_that_is_not_retriable_is_raised_at_once(clock: ManualClock) -> None:
+    """UTL-8: OnError."""
     fatal = ValueError()
     call = Script(clock, LookupError(), fatal, True)
 
@@ -147,7 +147,7 @@ async def test_a_cancelled_retry_does_not_try_again(clock: ManualClock) -> None:
 async def test_until_true_asks_once_a_step_and_does_not_wait_after_the_last(
     clock: ManualClock,
 ) -> None:
-    """UTL-3"""
+    """UTL-3: ExponentialBackoff."""
     condition = Script(clock)
 
     error, took = await outcome(
@@ -161,7 +161,7 @@ async def test_until_true_asks_once_a_step_and_does_not_wait_after_the_last(
 
 
 async def test_until_true_ends_with_the_first_yes(clock: ManualClock) -> None:
-    """UTL-3"""
+    """UTL-3: ExponentialBackoff."""
     condition = Script(clock, False, True)
 
     result = await outcome(
@@ -171,8 +171,8 @@ async def test_until_true_ends_with_the_first_yes(clock: ManualClock) -> None:
     assert result == (None, 1)
 
 
-async def test_what_the_condition_raises_leaves_until_true_at_once(clock: ManualClock) -> None:
-    """UTL-3"""
+async def test_until_true_raises_the_error_of_the_condition_at_once(clock: ManualClock) -> None:
+    """UTL-3: ExponentialBackoff."""
     error = LookupError()
 
     result = await outcome(
@@ -195,7 +195,7 @@ async def test_a_cap_reached_on_the_first_step_asks_once(clock: ManualClock) -> 
 
 
 async def test_until_true_without_steps_never_asks(clock: ManualClock) -> None:
-    """UTL-3"""
+    """UTL-3: ExponentialBackoff."""
     condition = Script(clock, True)
 
     with pytest.raises(TimeoutError):
@@ -208,7 +208,7 @@ async def test_until_true_without_steps_never_asks(clock: ManualClock) -> None:
 async def test_poll_asks_at_once_only_if_immediate(
     clock: ManualClock, immediate: bool, moments: list[float]
 ) -> None:
-    """UTL-4"""
+    """UTL-4: polling."""
     condition = Script(clock, False, False, True)
 
     await outcome(clock, poll(condition, every=2, clock=clock, immediate=immediate))
@@ -243,7 +243,7 @@ async def test_ticks_keep_to_their_grid_and_missed_ones_count_as_one(clock: Manu
 
 
 async def test_poll_gives_up_in_time(clock: ManualClock) -> None:
-    """UTL-4"""
+    """UTL-4: polling."""
     condition = Script(clock)
 
     error, took = await outcome(clock, poll(condition, every=2, within=5, clock=clock))
@@ -257,7 +257,7 @@ async def test_poll_gives_up_in_time(clock: ManualClock) -> None:
 async def test_an_immediate_poll_asks_even_without_any_time(
     clock: ManualClock, within: float
 ) -> None:
-    """UTL-4"""
+    """UTL-4: polling."""
     condition = Script(clock, True)
 
     await poll(condition, every=1, within=within, clock=clock)
@@ -266,7 +266,7 @@ async def test_an_immediate_poll_asks_even_without_any_time(
 
 
 async def test_a_poll_that_is_not_immediate_does_not_ask_without_time(clock: ManualClock) -> None:
-    """UTL-4"""
+    """UTL-4: polling."""
     condition = Script(clock, True)
 
     with pytest.raises(TimeoutError):
@@ -276,10 +276,10 @@ async def test_a_poll_that_is_not_immediate_does_not_ask_without_time(clock: Man
 
 
 @pytest.mark.parametrize("error", [LookupError(), TimeoutError("the condition's own")])
-async def test_what_the_condition_raises_leaves_poll_as_it_came(
+async def test_poll_raises_the_error_of_the_condition_unchanged(
     clock: ManualClock, error: Exception
 ) -> None:
-    """UTL-4"""
+    """UTL-4: polling."""
     assert await outcome(
         clock, poll(Script(clock, False, error), every=1, within=5, clock=clock)
     ) == (error, 1)

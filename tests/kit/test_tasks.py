@@ -438,7 +438,7 @@ async def test_what_a_cancelled_task_raises_leaves_where_it_is_awaited(clock: Ma
     assert caught.value is error
 
 
-async def test_a_task_that_has_ended_is_no_trouble_to_cancel(clock: ManualClock) -> None:
+async def test_a_task_that_has_ended_can_be_cancelled(clock: ManualClock) -> None:
     task = asyncio.create_task(clock.sleep(1))
     await clock.advance(1)
 

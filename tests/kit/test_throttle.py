@@ -35,7 +35,7 @@ async def takers(
 
 
 async def test_a_bucket_starts_full_and_refills_up_to_its_burst(clock: ManualClock) -> None:
-    """REST-26, UTL-11"""
+    """REST-26, UTL-11: token bucket."""
     bucket = TokenBucket(2, 3, clock=clock)
 
     assert [bucket.try_take() for _ in range(4)] == [True, True, True, False]
@@ -70,7 +70,7 @@ async def test_take_tells_how_long_it_waited(clock: ManualClock) -> None:
 
 
 def test_a_reservation_tells_when_its_token_comes(clock: ManualClock) -> None:
-    """REST-26"""
+    """REST-26: token bucket."""
     bucket = TokenBucket(10, 2, clock=clock)
 
     delays = [bucket.reserve() for _ in range(4)]
@@ -97,7 +97,7 @@ async def test_a_deadline_before_the_token_fails_at_once_and_costs_nothing(
 
 
 async def test_a_deadline_that_is_past_fails_even_with_tokens_left(clock: ManualClock) -> None:
-    """REST-26"""
+    """REST-26: token bucket."""
     bucket = TokenBucket(1, 1, clock=clock)
 
     with pytest.raises(TimeoutError):
@@ -116,7 +116,7 @@ async def test_the_last_in_line_gives_its_token_back(clock: ManualClock) -> None
         assert bucket.reserve() == 2  # the moment that the third one gave up
 
 
-async def test_those_behind_one_who_leaves_keep_their_moments(clock: ManualClock) -> None:
+async def test_waiters_behind_a_cancelled_one_keep_their_times(clock: ManualClock) -> None:
     bucket = TokenBucket(1, 1, clock=clock)
 
     async with TaskOwner() as tasks:
@@ -294,6 +294,6 @@ async def test_a_failure_inside_leaves_the_gate_open() -> None:
         assert gate.stats().in_use == 1
 
 
-def test_a_gate_for_nobody_is_refused() -> None:
+def test_a_limit_of_zero_is_rejected() -> None:
     with pytest.raises(ValueError, match="at least 1"):
         ConcurrencyLimit(0)

@@ -33,7 +33,7 @@ def conditions() -> list[Condition]:
 def test_a_new_condition_is_appended_with_the_time_it_has_or_else_now(
     conditions: list[Condition],
 ) -> None:
-    """API-40."""
+    """API-40: conditions in a status."""
     assert set_condition(conditions, Condition(type="A", status="True"), now=NOW)
     dated = Condition(type="B", status="True", last_transition_time=LATER)
     assert set_condition(conditions, dated, now=NOW)
@@ -58,7 +58,7 @@ def test_the_time_stays_while_the_status_does(conditions: list[Condition]) -> No
 def test_the_time_moves_with_the_status(
     conditions: list[Condition], given: datetime | None, wanted: datetime
 ) -> None:
-    """API-40."""
+    """API-40: conditions in a status."""
     new = Condition(type="Ready", status="False", last_transition_time=given)
 
     assert set_condition(conditions, new, now=NOW) is True
@@ -69,7 +69,7 @@ def test_the_time_moves_with_the_status(
 
 
 def test_the_same_condition_again_changes_nothing(conditions: list[Condition]) -> None:
-    """API-40."""
+    """API-40: conditions in a status."""
     same = Condition(type="Ready", status="True", reason="Up", message="all is well")
 
     assert set_condition(conditions, same, now=NOW) is False
@@ -77,7 +77,7 @@ def test_the_same_condition_again_changes_nothing(conditions: list[Condition]) -
 
 
 def test_the_generation_seen_is_taken_over(conditions: list[Condition]) -> None:
-    """API-40."""
+    """API-40: conditions in a status."""
     new = Condition(
         type="Ready", status="True", reason="Up", message="all is well", observed_generation=7
     )
@@ -106,7 +106,7 @@ def test_the_condition_given_stays_the_callers(conditions: list[Condition]) -> N
 
 
 def test_removing_says_whether_there_was_one(conditions: list[Condition]) -> None:
-    """API-40."""
+    """API-40: conditions in a status."""
     assert remove_condition(conditions, "Ready") is True
     assert remove_condition(conditions, "Ready") is False
     assert conditions == []
@@ -124,7 +124,7 @@ def test_a_condition_is_found_by_its_exact_type(conditions: list[Condition]) -> 
 
 
 def test_conditions_of_other_kinds_are_looked_up_alike() -> None:
-    """API-40."""
+    """API-40: conditions in a status."""
     conditions = [PodCondition(type="Ready", status="False")]
 
     assert is_condition_false(conditions, "Ready")

@@ -26,20 +26,20 @@ part = st.text("abc.-1", max_size=4)
     [("v1", "", "v1"), ("apps/v1", "apps", "v1"), ("", "", ""), ("/", "", ""), ("/v1", "", "v1")],
 )
 def test_an_api_version_is_a_group_and_a_version(text: str, group: str, version: str) -> None:
-    """API-49."""
+    """API-49: parsing of apiVersion."""
     assert GroupVersion.parse(text) == GroupVersion(group, version)
 
 
 @pytest.mark.parametrize("text", ["a/b/c", "//", "apps/v1/"])
 def test_an_api_version_with_more_than_one_slash_is_refused(text: str) -> None:
-    """API-49."""
+    """API-49: parsing of apiVersion."""
     with pytest.raises(InvalidArgument, match="more than one '/'"):
         GroupVersion.parse(text)
 
 
 @given(part, part)
 def test_a_group_version_survives_its_text(group: str, version: str) -> None:
-    """API-49."""
+    """API-49: parsing of apiVersion."""
     value = GroupVersion(group, version)
 
     assert GroupVersion.parse(str(value)) == value
@@ -92,13 +92,13 @@ def test_identities_are_ordered_hashable_and_frozen() -> None:
     ],
 )
 def test_a_key_is_read_from_its_text(text: str, key: ObjectKey) -> None:
-    """CCH-3."""
+    """CCH-3: parsing of keys."""
     assert ObjectKey.parse(text) == key
     assert str(key) == text.lstrip("/")
 
 
 def test_a_key_with_more_than_one_slash_is_refused() -> None:
-    """CCH-3."""
+    """CCH-3: parsing of keys."""
     with pytest.raises(InvalidArgument, match="expected 'namespace/name'"):
         ObjectKey.parse("a/b/c")
 
@@ -114,6 +114,6 @@ def test_the_key_of_an_object_is_its_namespace_and_name() -> None:
 
 @pytest.mark.parametrize("obj", [{}, {"metadata": None}, 7, None])
 def test_an_object_without_metadata_has_no_key(obj: object) -> None:
-    """CCH-1."""
+    """CCH-1: the default key."""
     with pytest.raises(InvalidArgument, match="no metadata"):
         ObjectKey.of(obj)  # type: ignore[arg-type] # what callers without types may do

@@ -34,7 +34,7 @@ Check = Callable[[str], None]
 
 @pytest.mark.parametrize("name", ["a", "0", "web-1", "1-web", "a" * 63])
 def test_a_dns_label_is_made_of_lower_case_letters_digits_and_dashes(name: str) -> None:
-    """API-48."""
+    """API-48: rules of names."""
     check_dns_label(name)
 
     assert problems_of_dns_label(name) == []
@@ -42,7 +42,7 @@ def test_a_dns_label_is_made_of_lower_case_letters_digits_and_dashes(name: str) 
 
 @pytest.mark.parametrize("name", ["", "-a", "a-", "A", "a.b", "a_b", "ä", "a\n", "a" * 64])
 def test_what_is_no_dns_label_is_refused(name: str) -> None:
-    """API-48."""
+    """API-48: rules of names."""
     with pytest.raises(InvalidArgument, match="name"):
         check_dns_label(name)
 
@@ -57,13 +57,13 @@ def test_a_dns_subdomain_is_labels_joined_by_dots(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["", ".", "a..b", "a.", ".a", "a.-b", "a/b", "a" * 254])
 def test_what_is_no_dns_subdomain_is_refused(name: str) -> None:
-    """API-48."""
+    """API-48: rules of names."""
     with pytest.raises(InvalidArgument):
         check_dns_subdomain(name)
 
 
 def test_a_dns_1035_label_starts_with_a_letter() -> None:
-    """API-48."""
+    """API-48: rules of names."""
     check_dns_1035_label("web-1")
 
     with pytest.raises(InvalidArgument, match="starts with a letter"):
@@ -84,7 +84,7 @@ def test_a_generate_name_may_end_in_a_dash(problems: Callable[..., list[str]]) -
 
 
 def test_a_problem_states_the_limit_and_the_regex_that_clients_know() -> None:
-    """API-48."""
+    """API-48: rules of names."""
     problems = problems_of_dns_subdomain("A" * 254)
 
     assert problems[0] == "must be no more than 253 characters"
@@ -99,7 +99,7 @@ def test_a_problem_states_the_limit_and_the_regex_that_clients_know() -> None:
     ["a", "A.b_c-1", "0", "example.com/app", "a" * 63, f"{'a' * 253}/{'b' * 63}"],
 )
 def test_a_label_key_is_a_name_after_an_optional_domain(key: str) -> None:
-    """API-8."""
+    """API-8: label keys and values."""
     check_label_key(key)
 
     assert problems_of_label_key(key) == []
@@ -121,14 +121,14 @@ def test_a_label_key_is_a_name_after_an_optional_domain(key: str) -> None:
     ],
 )
 def test_the_part_of_a_label_key_that_is_wrong_is_named(key: str, problem: str) -> None:
-    """API-8."""
+    """API-8: label keys and values."""
     with pytest.raises(InvalidArgument, match=problem):
         check_label_key(key)
 
 
 @pytest.mark.parametrize("value", ["", "a", "A-b_c.1", "1" * 63])
 def test_a_label_value_may_be_empty(value: str) -> None:
-    """API-8."""
+    """API-8: label keys and values."""
     check_label_value(value)
 
     assert problems_of_label_value(value) == []
@@ -136,14 +136,14 @@ def test_a_label_value_may_be_empty(value: str) -> None:
 
 @pytest.mark.parametrize("value", [".", "-a", "a-", "a b", "a/b", "1" * 64, "\n"])
 def test_what_is_no_label_value_is_refused(value: str) -> None:
-    """API-8."""
+    """API-8: label keys and values."""
     with pytest.raises(InvalidArgument, match="label value"):
         check_label_value(value)
 
 
 @pytest.mark.parametrize("segment", [".", "..", "test/segment", "test%2bsegment"])
 def test_a_path_segment_cannot_lead_elsewhere(segment: str) -> None:
-    """REST-C5."""
+    """REST-C5: rejected path segments."""
     with pytest.raises(InvalidArgument, match="path segment"):
         check_path_segment(segment)
 
@@ -170,7 +170,7 @@ def test_annotation_keys_are_checked_and_may_have_an_upper_case_domain() -> None
 
 
 def test_a_generated_name_is_the_prefix_and_five_characters() -> None:
-    """API-48."""
+    """API-48: rules of names."""
     name = generate_name("web-", source=random.Random(7))
 
     assert name.startswith("web-")

@@ -32,7 +32,7 @@ def pod(*references: OwnerReference) -> Pod:
 
 
 def test_a_controller_reference_says_it_is_one_and_holds_up_deletion() -> None:
-    """API-39."""
+    """API-39: owner references."""
     assert controller_ref(deployment()).to_dict() == {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
@@ -44,7 +44,7 @@ def test_a_controller_reference_says_it_is_one_and_holds_up_deletion() -> None:
 
 
 def test_a_plain_reference_says_neither() -> None:
-    """API-39."""
+    """API-39: owner references."""
     reference = owner_ref(deployment())
 
     assert reference.controller is None
@@ -68,7 +68,7 @@ def test_an_owner_without_uid_is_refused() -> None:
 
 
 def test_the_controller_is_the_first_reference_that_says_so() -> None:
-    """API-39."""
+    """API-39: owner references."""
     first = OwnerReference(uid="u2", controller=True)
     owned = pod(OwnerReference(uid="u1", controller=False), first, OwnerReference(controller=True))
 
@@ -134,7 +134,7 @@ def test_an_owner_that_is_removed_has_no_role_left() -> None:
 
 
 def test_an_owner_is_in_the_same_namespace_or_in_none() -> None:
-    """API-39."""
+    """API-39: owner references."""
     cluster_wide = Namespace(metadata=ObjectMeta(name="shop", uid="u9"))
     assert add_owner(pod(), cluster_wide) is True
 

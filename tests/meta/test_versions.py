@@ -17,7 +17,7 @@ numbers = st.one_of(
 
 @given(numbers, numbers)
 def test_resource_versions_compare_as_their_numbers_do(left: int, right: int) -> None:
-    """API-41."""
+    """API-41: resource versions are compared as numbers."""
     assert compare_versions(str(left), str(right)) == (left > right) - (left < right)
     assert is_newer(str(left), str(right)) == (left > right)
 

@@ -118,7 +118,7 @@ def test_an_operation_that_cannot_be_done_fails_the_whole_patch(
     assert "operation 1" in str(error.value)
 
 
-def test_a_failure_names_the_place_but_never_the_value() -> None:
+def test_a_failure_names_the_path_but_never_the_value() -> None:
     document = {"data": {"password": "hunter2"}}
     operation = {"op": "test", "path": "/data/password", "value": "swordfish"}
 
@@ -155,7 +155,7 @@ def test_a_patch_without_operations_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("value", [{}, None, "x"])
-def test_a_patch_that_is_no_list_is_refused(value: Json) -> None:
+def test_a_patch_that_is_not_a_list_is_rejected(value: Json) -> None:
     with pytest.raises(PatchError, match="list of operations"):
         apply_json_patch({}, value)
 
@@ -168,7 +168,7 @@ def nested(levels: int) -> Json:
 
 
 @pytest.mark.parametrize("levels", [129, 5000, 50_000])
-def test_absurd_nesting_is_an_error_of_ours(levels: int) -> None:
+def test_deep_nesting_is_a_patch_error(levels: int) -> None:
     deep = nested(levels)
 
     for attempt in (
@@ -208,7 +208,7 @@ def test_a_pointer_is_read_and_written(text: str, steps: tuple[str, ...]) -> Non
 
 
 @given(st.lists(st.text()))
-def test_a_pointer_survives_the_way_there_and_back(steps: list[str]) -> None:
+def test_a_pointer_survives_parsing_and_formatting(steps: list[str]) -> None:
     assert parse_pointer(format_pointer(steps)) == tuple(steps)
 
 
@@ -261,7 +261,7 @@ def test_a_document_does_not_differ_from_itself(document: Json) -> None:
 
 
 @given(documents, st.lists(operations, max_size=4) | documents)
-def test_whatever_comes_is_applied_or_refused_and_the_inputs_stay(
+def test_any_patch_is_applied_or_rejected_and_the_inputs_are_unchanged(
     document: Json, patch: Json
 ) -> None:
     before = repr((document, patch))

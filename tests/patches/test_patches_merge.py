@@ -93,7 +93,7 @@ def test_the_difference_says_only_what_changed(old: Json, new: Json, expected: J
     assert merge_patch_between(old, new) == expected
 
 
-def test_a_wish_meets_what_others_have_changed() -> None:
+def test_the_three_way_patch_keeps_the_changes_of_others() -> None:
     original = {"mine": 1, "dropped": {"x": 1}, "map": {"gone": 1, "kept": 1}}
     modified = {"mine": 2, "map": {"kept": 1}, "new": 1}
     current = {"mine": 1, "dropped": {"x": 1}, "map": {"gone": 1, "kept": 9, "theirs": 1}, "t": 1}
@@ -115,7 +115,7 @@ def test_a_difference_needs_objects(bad: Json) -> None:
         merge_patch_between({}, bad)
 
 
-def test_absurd_nesting_is_an_error_of_ours() -> None:
+def test_deep_nesting_is_a_patch_error() -> None:
     deep: Json = {}
     for _ in range(20_000):
         deep = {"a": deep}
@@ -145,7 +145,7 @@ def test_an_object_does_not_differ_from_itself(document: Json) -> None:
 
 
 @given(objects_with_nulls, objects_with_nulls)
-def test_where_nobody_else_changed_anything_three_documents_say_what_two_say(
+def test_without_other_changes_the_three_way_patch_is_the_two_way_patch(
     original: Json, modified: Json
 ) -> None:
     three = three_way_merge_patch(original, modified, copy.deepcopy(original))
@@ -154,7 +154,7 @@ def test_where_nobody_else_changed_anything_three_documents_say_what_two_say(
 
 
 @given(objects, objects, objects)
-def test_after_the_patch_every_wish_is_fulfilled(
+def test_after_the_patch_every_modified_field_is_set(
     original: Json, modified: Json, current: Json
 ) -> None:
     patch = three_way_merge_patch(original, modified, current)
@@ -166,7 +166,7 @@ def test_after_the_patch_every_wish_is_fulfilled(
 
 
 @given(anything, anything)
-def test_whatever_comes_is_applied_and_the_inputs_stay(document: Json, patch: Json) -> None:
+def test_any_patch_is_applied_and_the_inputs_are_unchanged(document: Json, patch: Json) -> None:
     before = repr((document, patch))
 
     result = apply_merge_patch(document, patch)

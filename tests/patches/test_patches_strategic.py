@@ -43,7 +43,7 @@ def test_matched_elements_merge_and_the_others_stay(deployment: TypeFacts) -> No
 def test_elements_are_matched_by_the_merge_key_of_their_list(
     field: str, key: str, values: tuple[Json, Json], pod_spec: TypeFacts
 ) -> None:
-    """API-35"""
+    """API-35: merge keys of built-in types."""
     one, two = values
     document = {field: [{key: one, "x": 1}, {key: two}]}
 
@@ -126,7 +126,7 @@ def test_the_order_directive_orders_what_it_names_and_the_rest_keeps_its_place(
 
 
 def test_the_order_directive_works_without_a_list_of_changes(pod_spec: TypeFacts) -> None:
-    """API-32"""
+    """API-32: `$setElementOrder` and lists of scalars."""
     patch = {"$setElementOrder/containers": named("b", "a")}
 
     result = apply_strategic_patch({"containers": named("a", "b")}, patch, pod_spec)
@@ -156,7 +156,7 @@ def test_the_changes_have_to_follow_the_order_directive(pod_spec: TypeFacts) -> 
 
 
 def test_only_a_delete_directive_may_be_missing_from_the_order(pod_spec: TypeFacts) -> None:
-    """API-32"""
+    """API-32: `$setElementOrder` and lists of scalars."""
     changes = [{"name": "c", "$patch": "replace"}]
 
     with pytest.raises(PatchError, match="disagree"):
@@ -177,7 +177,7 @@ def test_only_a_delete_directive_may_be_missing_from_the_order(pod_spec: TypeFac
         ("xsa", "n", "na", "sna"),
     ],
 )
-def test_what_takes_the_room_of_a_deleted_element_goes_behind_the_rest(
+def test_a_new_element_at_the_index_of_a_deleted_one_follows_the_rest(
     *, server: str, added: str, order: str, expected: str, pod_spec: TypeFacts
 ) -> None:
     """API-32: seen on the server, where the order directive and a delete directive meet."""
@@ -203,7 +203,7 @@ def test_a_delete_directive_removes_all_elements_it_matches(pod_spec: TypeFacts)
 
 
 def test_a_replace_directive_in_a_list_replaces_the_list(pod_spec: TypeFacts) -> None:
-    """API-31"""
+    """API-31: `$patch` directives."""
     document = {"containers": named("a", "b")}
     patch = {"containers": [{"name": "z"}, {"$patch": "replace"}, {"name": "a", "x": 1}]}
 
@@ -213,7 +213,7 @@ def test_a_replace_directive_in_a_list_replaces_the_list(pod_spec: TypeFacts) ->
 
 
 def test_directives_replace_and_empty_objects(deployment: TypeFacts) -> None:
-    """API-31"""
+    """API-31: `$patch` directives."""
     document = {"spec": {"a": 1, "b": {"c": 1}}, "status": {"x": 1}, "kind": "D"}
     patch = {
         "spec": {"$patch": "replace", "b": {"d": 1, "e": None}},
@@ -227,7 +227,7 @@ def test_directives_replace_and_empty_objects(deployment: TypeFacts) -> None:
     assert apply_strategic_patch(document, {"$patch": "delete"}, deployment) == {}
 
 
-def test_a_directive_inside_what_replaces_or_is_new_says_nothing(deployment: TypeFacts) -> None:
+def test_a_directive_inside_a_new_value_is_ignored(deployment: TypeFacts) -> None:
     """API-31: as the server has it, the content stays and only the directive is gone."""
     limits = {"$patch": "replace", "cpu": "1", "memory": None}
     spec = {"containers": [{"name": "new", "resources": {"limits": limits}}]}
@@ -243,7 +243,7 @@ def test_a_directive_inside_what_replaces_or_is_new_says_nothing(deployment: Typ
     assert replaced == {"metadata": {"name": "b"}}
 
 
-def test_what_is_added_brings_no_directives_and_no_nulls_along(deployment: TypeFacts) -> None:
+def test_a_new_value_has_no_directives_and_no_nulls(deployment: TypeFacts) -> None:
     """API-33: a null deletes, also where there is nothing to delete."""
     patch = {
         "spec": {
@@ -278,7 +278,7 @@ def test_a_new_list_keeps_elements_with_the_same_merge_key(deployment: TypeFacts
 
 
 def test_null_deletes_and_a_change_of_type_replaces(deployment: TypeFacts) -> None:
-    """API-33"""
+    """API-33: a null value deletes the key."""
     document = {"a": 1, "b": {"c": 1}, "d": [1], "e": {"f": 1}, "g": None}
     patch = {"a": None, "b": 1, "d": {"x": 1, "y": None}, "e": [1], "g": {"h": 1}, "z": None}
 
@@ -288,7 +288,7 @@ def test_null_deletes_and_a_change_of_type_replaces(deployment: TypeFacts) -> No
 
 
 def test_a_field_whose_strategy_is_replace_is_replaced(pod_spec: TypeFacts) -> None:
-    """API-29"""
+    """API-29: fields without a merge strategy."""
     result = apply_strategic_patch(
         {"securityContext": {"a": 1}}, {"securityContext": {"b": 1}}, pod_spec
     )
@@ -367,7 +367,7 @@ def test_retain_keys_has_to_list_whatever_the_patch_sets(deployment: TypeFacts) 
         pytest.param({"containers": [{"name": "a"}]}, {"$deleteFromPrimitiveList/containers": ["a"]}, "/containers", id="API-32 delete scalars from objects"),
     ],
 )  # fmt: skip
-def test_a_patch_that_breaks_the_rules_is_refused_with_its_place(
+def test_an_invalid_patch_is_rejected_with_its_path(
     document: Json, patch: Json, path: str, pod_spec: TypeFacts
 ) -> None:
     with pytest.raises(PatchError) as error:
@@ -377,7 +377,7 @@ def test_a_patch_that_breaks_the_rules_is_refused_with_its_place(
 
 
 def test_objects_are_not_merged_by_no_key(deployment: TypeFacts) -> None:
-    """API-30"""
+    """API-30: merge lists of objects need a merge key."""
     with pytest.raises(PatchError, match="without a merge key"):
         apply_strategic_patch({"keyless": [{}]}, {"keyless": [{}]}, deployment)
 
@@ -390,7 +390,7 @@ def test_documents_and_patches_have_to_be_objects(bad: Json, deployment: TypeFac
         apply_strategic_patch({}, bad, deployment)
 
 
-def test_absurd_nesting_is_an_error_of_ours(deployment: TypeFacts) -> None:
+def test_deep_nesting_is_a_patch_error(deployment: TypeFacts) -> None:
     deep: Json = {}
     for _ in range(20_000):
         deep = {"spec": deep}

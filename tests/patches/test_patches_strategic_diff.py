@@ -58,7 +58,7 @@ def test_the_difference_names_what_changed_and_the_order_of_the_list(
 
 
 def test_scalars_are_added_and_deleted_by_value(metadata: TypeFacts) -> None:
-    """API-32, API-34"""
+    """API-32, API-34: patches of scalar lists."""
     patch = strategic_patch_between(
         {"finalizers": ["a", "b"]}, {"finalizers": ["c", "a"]}, metadata
     )
@@ -156,7 +156,7 @@ CURRENT: Json = {
 }
 
 
-def test_a_wish_meets_what_others_have_changed(deployment: TypeFacts) -> None:
+def test_the_three_way_patch_keeps_the_changes_of_others(deployment: TypeFacts) -> None:
     """API-34: changes against what stands, deletions against the last wish."""
     patch = three_way_strategic_patch(ORIGINAL, MODIFIED, CURRENT, deployment)
 
@@ -184,7 +184,7 @@ def test_a_wish_meets_what_others_have_changed(deployment: TypeFacts) -> None:
 
 
 def test_changes_beside_each_other_are_no_conflict(deployment: TypeFacts) -> None:
-    """API-34"""
+    """API-34: two-way and three-way patches."""
     patch = three_way_strategic_patch(ORIGINAL, MODIFIED, CURRENT, deployment, overwrite=False)
 
     assert patch == three_way_strategic_patch(ORIGINAL, MODIFIED, CURRENT, deployment)
@@ -229,14 +229,14 @@ def test_changes_of_the_same_field_conflict_unless_one_overwrites(
     result = apply_strategic_patch(current, patch, pod_spec)
     assert three_way_strategic_patch(modified, modified, result, pod_spec) == {}
 
-    with pytest.raises(PatchError, match="others have changed this") as error:
+    with pytest.raises(PatchError, match="another client has changed this") as error:
         three_way_strategic_patch(original, modified, current, pod_spec, overwrite=False)
 
     assert error.value.failure == "conflict"
     assert error.value.path == path
 
 
-def test_a_sidecar_of_others_asks_for_no_patch(pod_spec: TypeFacts) -> None:
+def test_an_element_of_others_needs_no_patch(pod_spec: TypeFacts) -> None:
     """API-34: the order of one's own elements is as wished, so there is nothing to say."""
     wish = {"containers": named("a", "b")}
     current = {"containers": named("s", "a", "t", "b")}
@@ -244,8 +244,8 @@ def test_a_sidecar_of_others_asks_for_no_patch(pod_spec: TypeFacts) -> None:
     assert three_way_strategic_patch(wish, wish, current, pod_spec) == {}
 
 
-def test_a_null_in_the_wish_deletes_what_others_have_set(pod_spec: TypeFacts) -> None:
-    """API-33, API-34"""
+def test_a_null_in_modified_deletes_what_others_have_set(pod_spec: TypeFacts) -> None:
+    """API-33, API-34: null deletes a key."""
     assert three_way_strategic_patch({}, {"a": None, "b": None}, {"a": 1}, pod_spec) == {"a": None}
 
 
@@ -262,13 +262,15 @@ def test_a_null_in_the_wish_deletes_what_others_have_set(pod_spec: TypeFacts) ->
         [],
     ],
 )
-def test_what_a_patch_cannot_say_is_refused(bad: Json, pod_spec: TypeFacts) -> None:
+def test_a_difference_that_a_patch_cannot_express_is_rejected(
+    bad: Json, pod_spec: TypeFacts
+) -> None:
     """API-30: among others an element without the merge key."""
     with pytest.raises(PatchError):
         strategic_patch_between({"containers": named("a")}, bad, pod_spec)
 
 
-def test_absurd_nesting_is_an_error_of_ours(deployment: TypeFacts) -> None:
+def test_deep_nesting_is_a_patch_error(deployment: TypeFacts) -> None:
     deep: Json = {}
     for _ in range(20_000):
         deep = {"spec": deep}

@@ -94,7 +94,7 @@ def test_a_document_does_not_differ_from_itself(document: Json, deployment: Type
 
 
 @given(original=deployments, modified=deployments)
-def test_where_nobody_else_changed_anything_three_documents_say_what_two_say(
+def test_without_other_changes_the_three_way_patch_is_the_two_way_patch(
     original: Json, modified: Json, deployment: TypeFacts
 ) -> None:
     """API-34: and nothing can conflict."""
@@ -106,10 +106,10 @@ def test_where_nobody_else_changed_anything_three_documents_say_what_two_say(
 
 
 @given(original=pods, modified=pods, current=pods)
-def test_after_the_patch_every_wish_is_fulfilled(
+def test_after_the_patch_every_modified_field_is_set(
     original: Json, modified: Json, current: Json, pod_spec: TypeFacts
 ) -> None:
-    """API-34"""
+    """API-34: two-way and three-way patches."""
     before = repr((original, modified, current))
 
     patch = three_way_strategic_patch(original, modified, current, pod_spec)
@@ -172,7 +172,7 @@ patches = st.dictionaries(st.sampled_from(KEYS), values, max_size=5)
 
 
 @given(document=patches, patch=patches)
-def test_whatever_comes_is_applied_or_refused_and_the_inputs_stay(
+def test_any_patch_is_applied_or_rejected_and_the_inputs_are_unchanged(
     document: Json, patch: Json, deployment: TypeFacts, pod_spec: TypeFacts
 ) -> None:
     before = repr((document, patch))

@@ -130,7 +130,7 @@ def test_a_field_that_cannot_be_written_is_refused(path: str) -> None:
 
 
 def test_a_map_keeps_its_order_in_the_text() -> None:
-    """API-13."""
+    """API-13: matching of field selectors."""
     assert str(field_selector_from_map({"b": "1", "a": "2"})) == "b=1,a=2"
 
 
@@ -168,13 +168,13 @@ selectors = st.lists(terms, max_size=4).map(lambda each: FieldSelector(*each))
 
 @given(values)
 def test_an_escaped_value_reads_back(value: str) -> None:
-    """API-12."""
+    """API-12: escapes in field selectors."""
     assert unescape_field_value(escape_field_value(value)) == value
 
 
 @given(selectors)
 def test_what_is_printed_parses_back_to_the_same_selector(selector: FieldSelector) -> None:
-    """API-12, API-13."""
+    """API-12, API-13: text of field selectors."""
     assert parse_fields(str(selector)) == selector
 
 
@@ -182,7 +182,7 @@ def test_what_is_printed_parses_back_to_the_same_selector(selector: FieldSelecto
 def test_matching_agrees_with_a_naive_model(
     selector: FieldSelector, fields: dict[str, str]
 ) -> None:
-    """API-13."""
+    """API-13: matching of field selectors."""
     wanted = all(
         (fields.get(term.field, "") == term.value) == (term.operator == "=")
         for term in selector.terms
@@ -194,7 +194,7 @@ def test_matching_agrees_with_a_naive_model(
 
 @given(st.text("ab\\,=!. ", max_size=12))
 def test_any_text_either_parses_to_what_prints_alike_or_is_refused(text: str) -> None:
-    """API-11, API-12."""
+    """API-11, API-12: grammar of field selectors."""
     try:
         selector = parse_fields(text)
     except InvalidArgument:
@@ -203,6 +203,6 @@ def test_any_text_either_parses_to_what_prints_alike_or_is_refused(text: str) ->
 
 
 @pytest.mark.parametrize("said", [None, 7, ["a=b"], False])
-def test_what_is_no_field_selector_is_an_error_of_ours(said: Any) -> None:
+def test_other_types_than_field_selectors_are_rejected(said: Any) -> None:
     with pytest.raises(InvalidArgument, match=r"field selector .*expected text"):
         as_field_selector(said)

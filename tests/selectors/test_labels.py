@@ -101,7 +101,7 @@ def test_a_selector_is_read_and_printed_in_its_canonical_form(text: str, canonic
     ],
 )
 def test_text_outside_the_grammar_is_refused(text: str) -> None:
-    """API-C1, API-2, API-4, API-8."""
+    """API-C1, API-2, API-4, API-8: grammar of label selectors."""
     with pytest.raises(InvalidArgument):
         parse_labels(text)
 
@@ -167,7 +167,7 @@ def test_labels_match_by_the_rules_of_the_api(
 
 
 def test_an_empty_selector_matches_everything_and_nothing_matches_nothing() -> None:
-    """API-6."""
+    """API-6: empty selectors and Nothing."""
     assert EVERYTHING.matches({})
     assert EVERYTHING.is_everything
     assert not NOTHING.matches({})
@@ -179,7 +179,7 @@ def test_an_empty_selector_matches_everything_and_nothing_matches_nothing() -> N
 
 
 def test_nothing_stays_nothing_whatever_is_added() -> None:
-    """API-6."""
+    """API-6: empty selectors and Nothing."""
     assert NOTHING & Label("a").exists() is NOTHING
     assert Label("a").exists() & NOTHING is NOTHING
 
@@ -202,7 +202,7 @@ def test_builders_make_what_the_text_says() -> None:
 
 
 def test_builders_refuse_what_no_label_can_have() -> None:
-    """API-8, API-4."""
+    """API-8, API-4: validation of requirements."""
     with pytest.raises(InvalidArgument, match="label key"):
         Label("a b")
     with pytest.raises(InvalidArgument, match="label value"):
@@ -220,7 +220,7 @@ def test_the_order_of_requirements_makes_no_difference() -> None:
 
 
 def test_a_map_is_validated_unless_that_is_declined() -> None:
-    """API-8."""
+    """API-8: label keys and values."""
     with pytest.raises(InvalidArgument):
         selector_from_map({"a b": "c"})
     with pytest.raises(InvalidArgument):
@@ -240,7 +240,7 @@ def test_a_caller_may_say_a_selector_in_three_ways() -> None:
 
 
 def test_no_label_selector_selects_nothing_and_an_empty_one_everything() -> None:
-    """API-9, API-C3."""
+    """API-9, API-C3: LabelSelector objects."""
     assert selector_from_wire(None) is NOTHING
     assert selector_from_wire(LabelSelector()) == EVERYTHING
     assert selector_from_wire({}) == EVERYTHING
@@ -269,7 +269,7 @@ def test_match_labels_and_match_expressions_are_joined() -> None:
     [("In", []), ("NotIn", []), ("Exists", ["a"]), ("DoesNotExist", ["a"]), ("in", ["a"])],
 )
 def test_a_label_selector_that_makes_no_sense_is_refused(operator: str, values: list[str]) -> None:
-    """API-9."""
+    """API-9: LabelSelector objects."""
     wire = LabelSelector(
         match_expressions=[LabelSelectorRequirement(key="k", operator=operator, values=values)]
     )
@@ -296,7 +296,7 @@ def test_a_label_selector_that_makes_no_sense_is_refused(operator: str, values: 
 def test_the_first_requirement_on_a_key_may_allow_one_value_only(
     text: str, value: str | None
 ) -> None:
-    """API-10."""
+    """API-10: RequiresExactMatch."""
     assert parse_labels(text).exact_value("a") == value
 
 
@@ -363,7 +363,7 @@ def naively(requirement: Requirement, labels: Mapping[str, str]) -> bool:
 
 @given(selectors)
 def test_what_is_printed_parses_back_to_the_same_selector(selector: Selector) -> None:
-    """API-7."""
+    """API-7: canonical text of selectors."""
     again = parse_labels(str(selector))
 
     assert again == selector
@@ -373,7 +373,7 @@ def test_what_is_printed_parses_back_to_the_same_selector(selector: Selector) ->
 
 @given(selectors, label_maps)
 def test_matching_agrees_with_a_naive_model(selector: Selector, labels: dict[str, str]) -> None:
-    """API-4, API-5."""
+    """API-4, API-5: matching of label selectors."""
     wanted = all(naively(each, labels) for each in selector.requirements)
 
     assert selector.matches(labels) is wanted
@@ -398,7 +398,7 @@ def test_any_text_either_parses_to_what_prints_alike_or_is_refused(text: str) ->
 
 
 @pytest.mark.parametrize("said", [None, 7, ["a"], False])
-def test_what_is_no_selector_is_an_error_of_ours(said: Any) -> None:
+def test_other_types_than_selectors_are_rejected(said: Any) -> None:
     with pytest.raises(InvalidArgument, match=r"label selector .*expected text"):
         as_selector(said)
 
@@ -411,7 +411,7 @@ def test_what_is_no_selector_is_an_error_of_ours(said: Any) -> None:
         {"matchExpressions": [{"key": "a", "operator": "Exists", "value": ["x"]}]},
     ],
 )
-def test_a_selector_with_a_field_that_nobody_knows_is_never_everything(said: Any) -> None:
+def test_a_selector_with_an_unknown_field_is_rejected(said: Any) -> None:
     """API-9: leaving it out would select more than was meant."""
     with pytest.raises(InvalidArgument, match=r"unknown field (match|value)"):
         selector_from_wire(said)

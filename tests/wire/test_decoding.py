@@ -78,7 +78,7 @@ class Lease(Model):
 
 
 def test_null_for_a_required_time_is_no_time() -> None:
-    """API-23"""
+    """API-23: zero times."""
     lease = Lease.from_json(b'{"acquired": null, "renewed": null}')
 
     read: object = (lease.acquired, lease.renewed)
@@ -87,7 +87,7 @@ def test_null_for_a_required_time_is_no_time() -> None:
 
 
 def test_items_of_a_list_need_not_say_what_they_are() -> None:
-    """API-43"""
+    """API-43: list items without apiVersion and kind."""
     pods = PodList.from_json(b'{"items": [{"metadata": {"name": "a"}}]}')
 
     assert pods.items[0].metadata.name == "a"
@@ -95,7 +95,7 @@ def test_items_of_a_list_need_not_say_what_they_are() -> None:
 
 
 def test_unknown_fields_never_raise_and_names_are_case_sensitive() -> None:
-    """API-51"""
+    """API-51: decoding is not strict."""
     pod = Pod.from_json(b'{"Spec": {"nodeName": "x"}, "spec": {"NodeName": "y"}}')
 
     assert pod.spec.node_name is None
@@ -103,12 +103,12 @@ def test_unknown_fields_never_raise_and_names_are_case_sensitive() -> None:
 
 
 def test_of_a_key_that_comes_twice_the_last_one_counts() -> None:
-    """API-51"""
+    """API-51: decoding is not strict."""
     assert Pod.from_json(b'{"metadata":{"name":"a","name":"b"}}').metadata.name == "b"
 
 
 def test_whole_and_broken_numbers_stay_apart_in_free_form_data() -> None:
-    """API-C14"""
+    """API-C14: integers and floats in unstructured data."""
     raw = b'{"metadata":{"managedFields":[{"fieldsV1":{"i":1,"f":1.0}}]}}'
 
     found = Pod.from_json(raw).metadata.managed_fields[0].fields_v1
@@ -241,13 +241,13 @@ def test_base64_may_be_folded_as_it_is_in_manifests(folded: str) -> None:
     assert Secret.from_dict({"data": {"a": folded}}).data == {"a": b"hello"}
 
 
-def test_what_is_nested_too_deeply_to_be_sent_is_an_error_of_ours() -> None:
+def test_a_model_that_is_nested_too_deeply_cannot_be_encoded() -> None:
     deep: Any = []
     for _ in range(900):
         deep = [deep]
     pod = Pod.from_dict({"newer": deep})
 
-    with pytest.raises(InvalidArgument, match="cannot send Pod: nested too deeply"):
+    with pytest.raises(InvalidArgument, match="cannot encode Pod: nested too deeply"):
         pod.to_dict()
 
 

@@ -35,7 +35,7 @@ from kubeloop.wire.errors import InvalidArgument
     ],
 )
 def test_a_text_that_is_a_number_of_32_bits_becomes_one(text: str, value: int | str) -> None:
-    """API-22"""
+    """API-22: IntOrString."""
     assert parse_int_or_string(text) == value
     assert type(parse_int_or_string(text)) is type(value)
 
@@ -47,7 +47,7 @@ def test_a_text_that_is_a_number_of_32_bits_becomes_one(text: str, value: int | 
 def test_a_percentage_of_the_total_is_rounded_as_asked(
     value: int | str, up: int, down: int
 ) -> None:
-    """API-C8, API-22"""
+    """API-C8, API-22: percentages of IntOrString."""
     assert scaled_value(value, 5, round_up=True) == up
     assert scaled_value(value, 5, round_up=False) == down
 
@@ -68,7 +68,7 @@ def test_the_error_names_the_text_and_what_to_write() -> None:
 
 @pytest.mark.parametrize("value", [0, 2**31 - 1, -(2**31), "", "http"])
 def test_what_fits_is_handed_back(value: int | str) -> None:
-    """API-22"""
+    """API-22: IntOrString."""
     assert check_int_or_string(value) == value
 
 

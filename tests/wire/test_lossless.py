@@ -69,7 +69,7 @@ def test_elements_that_are_moved_added_or_removed_keep_what_is_theirs() -> None:
     ]
 
 
-def test_elements_without_a_name_are_told_apart_too() -> None:
+def test_elements_without_a_name_are_distinguished_too() -> None:
     pod = Pod.from_dict({"spec": {"tolerations": [{"key": "x", "zz": 1}, {"key": "x", "zz": 2}]}})
 
     pod.spec.tolerations = [pod.spec.tolerations[1], Toleration(key="x")]

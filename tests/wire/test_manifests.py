@@ -86,7 +86,7 @@ def test_what_is_written_reads_the_same() -> None:
         ("a: [", "line"),
     ],
 )
-def test_a_mistake_names_the_document_and_the_place(text: str, said: str) -> None:
+def test_an_error_names_the_document_and_the_position(text: str, said: str) -> None:
     with pytest.raises(DecodeError) as caught:
         load_yaml(text, source="site.yaml")
 

@@ -137,7 +137,7 @@ def test_times_are_sent_in_utc_with_seconds() -> None:
 
 @pytest.mark.parametrize("text", ["2024-01-02T03:04:05Z", "2024-01-02T05:04:05.123456789+02:00"])
 def test_times_are_read_from_any_offset_and_precision(text: str) -> None:
-    """API-23, API-C6"""
+    """API-23, API-C6: any offset and precision is accepted."""
     read = ObjectMeta.from_dict({"creationTimestamp": text}).creation_timestamp
 
     assert read is not None
@@ -146,7 +146,7 @@ def test_times_are_read_from_any_offset_and_precision(text: str) -> None:
 
 @pytest.mark.parametrize("nothing", [{}, {"creationTimestamp": None}])
 def test_the_zero_time_is_null_or_nothing_and_is_not_sent(nothing: dict[str, None]) -> None:
-    """API-26"""
+    """API-26: a zero creationTimestamp is omitted."""
     meta = ObjectMeta.from_dict(nothing)
 
     assert meta.creation_timestamp is None
@@ -154,7 +154,7 @@ def test_the_zero_time_is_null_or_nothing_and_is_not_sent(nothing: dict[str, Non
 
 
 def test_micro_times_have_six_digits_both_ways() -> None:
-    """API-24"""
+    """API-24: MicroTime has six fractional digits."""
     lease = Lease(spec=LeaseSpec(renew_time=MicroTime(2024, 1, 2, 3, 4, 5, tzinfo=UTC)))
 
     sent = lease.to_dict()["spec"]
@@ -165,7 +165,7 @@ def test_micro_times_have_six_digits_both_ways() -> None:
 
 @pytest.mark.parametrize("text", ["2024-01-02T03:04:05Z", "2024-01-02T03:04:05.123456789Z"])
 def test_a_micro_time_with_other_digits_is_refused(text: str) -> None:
-    """API-C7"""
+    """API-C7: MicroTime has six fractional digits."""
     with pytest.raises(InvalidArgument, match="renewTime"):
         LeaseSpec.from_dict({"renewTime": text})
 
@@ -185,7 +185,7 @@ def test_a_quantity_is_sent_as_it_was_written() -> None:
 
 
 def test_a_port_is_a_number_or_a_name() -> None:
-    """API-22"""
+    """API-22: IntOrString."""
     assert HTTPGetAction.from_dict({"port": 80}).port == 80
     assert HTTPGetAction.from_dict({"port": "http"}).port == "http"
 
@@ -236,7 +236,7 @@ def test_models_are_not_hashable() -> None:
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
 def test_a_deep_copy_shares_nothing_and_keeps_everything(copied: Callable[[Pod], Pod]) -> None:
-    """API-50"""
+    """API-50: deep copies."""
     pod = Pod.from_dict({"spec": {"containers": [{"name": "a", "new": {"x": [1]}}]}, "newer": 1})
     sent = pod.to_dict()
 
@@ -274,7 +274,7 @@ def test_what_was_read_from_is_the_callers_own() -> None:
     assert config.to_dict()["new"] == {"x": 1}
 
 
-def test_a_nested_kind_says_what_it_is_only_when_it_was_told() -> None:
+def test_a_nested_kind_encodes_its_type_only_if_it_was_set() -> None:
     claims = [{"metadata": {"name": "data"}}, {"kind": "PersistentVolumeClaim"}]
     stateful = StatefulSet.from_dict({"spec": {"volumeClaimTemplates": claims}})
 
@@ -314,10 +314,10 @@ def test_a_value_that_cannot_be_sent_is_named_by_its_path(model: Model, path: st
     assert path in str(caught.value)
 
 
-def test_half_of_a_surrogate_pair_is_no_text_to_send() -> None:
+def test_half_of_a_surrogate_pair_cannot_be_encoded() -> None:
     config = ConfigMap(data={"file": "\udcff"})
 
-    with pytest.raises(InvalidArgument, match="cannot send ConfigMap"):
+    with pytest.raises(InvalidArgument, match="cannot encode ConfigMap"):
         config.to_json()
 
 

@@ -170,7 +170,7 @@ def test_a_list_without_items_is_empty(text: bytes) -> None:
 
 @pytest.mark.parametrize("kind", ["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"])
 def test_a_watch_events_object_is_the_bytes_that_came(kind: str) -> None:
-    """API-44"""
+    """API-44: types of watch events."""
     event = split_event(b'{"type":"%s","object":{"kind":"Pod" }}' % kind.encode())
 
     assert (event.type, bytes(event.object)) == (kind, b'{"kind":"Pod" }')

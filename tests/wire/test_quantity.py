@@ -40,7 +40,7 @@ def worth(quantity: Quantity) -> Fraction:
     ids="V-2 {}".format,
 )
 def test_str_is_the_text_client_go_shows_after_parsing(given_text: str, shown: str) -> None:
-    """V-2, API-C5, API-17, API-19, API-20"""
+    """V-2, API-C5, API-17, API-19, API-20: quantities as client-go prints them."""
     assert str(Quantity(given_text)) == shown
 
 
@@ -78,7 +78,7 @@ def test_more_texts_as_client_go_shows_them(given_text: str, shown: str | None) 
 
 @pytest.mark.parametrize("text", [".5", "5.", "+5", "-3.01", "1E", "1e-3", "1.k", "0", "2Ei"])
 def test_what_is_a_quantity(text: str) -> None:
-    """API-15"""
+    """API-15: syntax of quantities."""
     assert Quantity(text).text == text
 
 
@@ -122,7 +122,7 @@ def test_capitals_matter(text: str, number: int) -> None:
     ],
 )
 def test_the_suffix_decides_the_format(text: str, format_: QuantityFormat) -> None:
-    """API-18"""
+    """API-18: formats of quantities."""
     assert Quantity(text).format is format_
 
 
@@ -165,19 +165,19 @@ def test_a_quantity_keeps_the_text_it_was_given() -> None:
     ],
 )
 def test_values_are_rounded_away_from_zero(text: str, value: int, milli: int) -> None:
-    """API-21"""
+    """API-21: numbers of quantities."""
     assert (Quantity(text).value(), Quantity(text).milli_value()) == (value, milli)
 
 
 def test_scaled_counts_in_powers_of_ten() -> None:
-    """API-21"""
+    """API-21: numbers of quantities."""
     assert Quantity("1234567").scaled(3) == 1235
     assert Quantity("1").scaled(-12) == 10**12
 
 
 @pytest.mark.parametrize("text", ["1m", "0.5", "1E1", "10E", "-10E"])
 def test_as_int_takes_only_integers_of_64_bits(text: str) -> None:
-    """API-21"""
+    """API-21: numbers of quantities."""
     if text == "1E1":
         assert Quantity(text).as_int() == 10
     else:
@@ -191,21 +191,21 @@ def test_as_int_reaches_to_the_ends_of_64_bits(text: str) -> None:
 
 
 def test_binary_amounts_saturate_and_decimal_ones_do_not() -> None:
-    """API-17"""
+    """API-17: precision of quantities."""
     assert Quantity("8Ei").value() == 2**63 - 1
     assert Quantity("100Ei") == Quantity("9Ei")
     assert Quantity("100E").value() == 10**20
 
 
 def test_what_is_finer_than_a_nano_is_rounded_away_from_zero() -> None:
-    """API-17"""
+    """API-17: precision of quantities."""
     assert Quantity("0.0000000001") == Quantity("1n")
     assert Quantity("-0.1n") == Quantity("-1n")
     assert Quantity("0.0n").is_zero
 
 
 def test_comparison_ignores_the_format() -> None:
-    """API-21, API-C5"""
+    """API-21, API-C5: quantities are compared as numbers."""
     assert Quantity("1Ki") == Quantity("1024") == Quantity("1.024k") == Quantity("1024e0")
     assert len({Quantity("1Ki"), Quantity("1024")}) == 1
     assert Quantity("1k") < Quantity("1Ki") <= Quantity("1.024k")
@@ -220,14 +220,14 @@ def test_a_quantity_is_not_equal_to_a_number_or_a_text() -> None:
 
 
 def test_sums_are_written_canonically() -> None:
-    """API-C5"""
+    """API-C5: quantities as client-go prints them."""
     assert str(Quantity("100m") + Quantity("900m")) == "1"
     assert str(Quantity("1Gi") - Quantity("512Mi")) == "512Mi"
     assert str(Quantity("1Gi") + Quantity("1M")) == "1074741824"
 
 
 def test_a_sum_that_starts_at_zero_adopts_the_format() -> None:
-    """API-21"""
+    """API-21: numbers of quantities."""
     assert (Quantity("0") + Quantity("1Mi")).text == "1Mi"
     assert (Quantity("0") - Quantity("1Mi")).text == "-1Mi"
     assert (Quantity("1Mi") - Quantity("1Mi") + Quantity("2M")).text == "2M"
@@ -267,7 +267,7 @@ def test_a_product_too_large_to_be_written_is_refused() -> None:
 def test_a_number_may_choose_its_format(
     number: int | Decimal, scale: int, format_: QuantityFormat, text: str
 ) -> None:
-    """API-18, API-19"""
+    """API-18, API-19: formats and canonical text of quantities."""
     assert Quantity.of(number, scale=scale, format=format_).text == text
 
 
@@ -313,7 +313,7 @@ def test_a_quantity_cannot_be_changed() -> None:
     ("json", "text"), [(b'"1Gi"', "1Gi"), (b"1.5", "1.5"), (b"3", "3"), (b"null", "0"), (b'" 1 "', "1")]
 )  # fmt: skip
 def test_a_decoder_may_find_a_string_a_number_or_null(json: bytes, text: str) -> None:
-    """API-21"""
+    """API-21: numbers of quantities."""
     decoded = msgspec.json.decode(
         json, type=Quantity, dec_hook=lambda _, value: decode_quantity(value)
     )

@@ -37,7 +37,7 @@ def worth(quantity: Quantity) -> Fraction:
 
 @given(texts)
 def test_the_number_is_the_exact_one_up_to_the_next_nano(text: str) -> None:
-    """API-15, API-17"""
+    """API-15, API-17: syntax and precision of quantities."""
     suffix = next(s for s in sorted(FACTORS, key=len, reverse=True) if text.endswith(s))
     exact = Fraction(text.removesuffix(suffix)) * FACTORS[suffix]
     if suffix.endswith("i"):
@@ -63,7 +63,7 @@ def test_changing_the_format_keeps_the_number(quantity: Quantity, format_: Quant
 
 @given(quantities)
 def test_the_canonical_text_has_no_fraction_and_no_plus(quantity: Quantity) -> None:
-    """API-19"""
+    """API-19: canonical text of quantities."""
     assert not set(quantity.canonical()) & set(".+")
 
 

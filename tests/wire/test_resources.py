@@ -122,7 +122,7 @@ def test_a_kind_of_a_subresource_is_known() -> None:
     ],
 )
 def test_merge_rules_are_those_of_the_api(path: str, strategy: str, key: str) -> None:
-    """API-35"""
+    """API-35: merge keys of built-in types."""
     facts = facts_of(Pod)
     *parents, last = path.split(".")
     for step in parents:
@@ -143,7 +143,7 @@ def test_volumes_keep_only_the_keys_they_name() -> None:
     assert spec.field("volumes").patch_strategies == ("merge", "retainKeys")
 
 
-def test_what_nobody_knows_has_no_rules() -> None:
+def test_unknown_fields_have_no_rules() -> None:
     assert facts_of(Pod).field("spec") == NO_FACTS
     assert facts_of(Pod).field("zzNew") == NO_FACTS
     assert facts_of(Pod).inside("zzNew") is None

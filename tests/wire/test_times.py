@@ -68,13 +68,13 @@ def test_only_a_text_can_be_a_time(value: str) -> None:
 
 
 def test_a_time_is_written_in_utc_with_the_fraction_cut_off() -> None:
-    """API-C6, API-23"""
+    """API-C6, API-23: times are truncated to seconds in UTC."""
     assert format_time(parse_time("2024-01-02T03:04:05.999+02:00")) == "2024-01-02T01:04:05Z"
     assert format_time(datetime(1, 1, 1, 0, 0, 0, 999999, tzinfo=UTC)) == "0001-01-01T00:00:00Z"
 
 
 def test_a_micro_time_is_written_with_six_digits_in_utc() -> None:
-    """API-24"""
+    """API-24: MicroTime has six fractional digits."""
     moment = datetime(2024, 1, 2, 3, 4, 5, tzinfo=timezone(timedelta(hours=2)))
 
     assert format_micro_time(moment) == "2024-01-02T01:04:05.000000Z"
@@ -82,7 +82,7 @@ def test_a_micro_time_is_written_with_six_digits_in_utc() -> None:
 
 
 def test_a_micro_time_is_read_with_exactly_six_digits() -> None:
-    """API-C7, V-3"""
+    """API-C7, V-3: MicroTime has six fractional digits."""
     moment = parse_micro_time("2024-01-02T03:04:05.000001+01:00")
 
     assert moment == datetime(2024, 1, 2, 2, 4, 5, 1, tzinfo=UTC)
@@ -91,7 +91,7 @@ def test_a_micro_time_is_read_with_exactly_six_digits() -> None:
 
 @pytest.mark.parametrize("fraction", ["", ".123", ".12345", ".1234567", ".123456789", ","])
 def test_a_micro_time_with_another_number_of_digits_is_an_error(fraction: str) -> None:
-    """API-C7, V-3, API-24"""
+    """API-C7, V-3, API-24: MicroTime has six fractional digits."""
     with pytest.raises(DecodeError, match="six fractional digits"):
         parse_micro_time(f"2024-01-02T03:04:05{fraction}Z")
 
@@ -159,7 +159,7 @@ def test_any_text_is_a_time_or_a_decode_error(text: str) -> None:
     ],
 )
 def test_a_duration_is_written_as_go_writes_it(nanoseconds: int, text: str) -> None:
-    """API-25"""
+    """API-25: durations in Go's notation."""
     assert str(Duration(nanoseconds)) == text
     assert Duration(text).nanoseconds == nanoseconds
 
@@ -186,7 +186,7 @@ def test_a_duration_is_written_as_go_writes_it(nanoseconds: int, text: str) -> N
     ],
 )
 def test_every_text_that_go_reads_is_read(text: str, nanoseconds: int) -> None:
-    """API-25"""
+    """API-25: durations in Go's notation."""
     assert Duration.parse(text) == Duration(nanoseconds)
 
 

@@ -230,7 +230,7 @@ def test_any_text_gives_values_or_our_error(text: str | bytes) -> None:
 
 @pytest.mark.parametrize("text", [".inf", "-.INF", ".NaN", "a: [.nan]", '{"a": .nan}'])
 def test_numbers_that_json_lacks_are_refused(text: str) -> None:
-    assert "JSON has no word for" in refusal(text)
+    assert "JSON cannot represent" in refusal(text)
 
 
 @pytest.mark.parametrize(
@@ -293,7 +293,7 @@ def test_an_expansion_bomb_is_refused_before_it_expands() -> None:
     levels = [f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 9)}]" for n in range(1, 12)]
     text = "\n".join(["l0: &l0 [x, x, x, x, x, x, x, x, x]", *levels])
 
-    assert "aliases that blow the document up" in refusal(text)
+    assert "aliases that expand to too many values" in refusal(text)
 
 
 def test_a_bomb_made_of_merges_is_refused_too() -> None:
@@ -302,7 +302,7 @@ def test_a_bomb_made_of_merges_is_refused_too() -> None:
     ]
     text = "\n".join(["l0: &l0 {x: 1}", *levels])
 
-    assert "aliases that blow the document up" in refusal(text)
+    assert "aliases that expand to too many values" in refusal(text)
 
 
 def test_a_value_used_in_many_places_is_no_bomb() -> None:

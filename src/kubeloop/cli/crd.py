@@ -41,7 +41,7 @@ def crd() -> None:
 )
 @click.option(
     "--timestamps-as-text",
-    "moments_as_text",
+    "timestamps_as_text",
     is_flag=True,
     help="Generate timestamps as str instead of datetime.",
 )
@@ -51,7 +51,7 @@ def crd() -> None:
 @cluster_flags
 @pass_flags
 def generate(
-    flags: Flags, *, source: str, version_name: str, moments_as_text: bool, output: str | None
+    flags: Flags, *, source: str, version_name: str, timestamps_as_text: bool, output: str | None
 ) -> None:
     """Generate Python classes from a CRD in a YAML file or in the cluster.
 
@@ -63,7 +63,7 @@ def generate(
     """
     definitions = _definitions(flags, source)
     texts = (
-        module_from_crd(definition, version=version_name, moments_as_text=moments_as_text)
+        module_from_crd(definition, version=version_name, timestamps_as_text=timestamps_as_text)
         for definition in definitions
     )
     modules = dict(zip(_file_names(definitions), texts, strict=True))

@@ -1,10 +1,10 @@
-"""From a CustomResourceDefinition to a Python module of the classes it describes.
+"""Generates a Python module of classes from a CustomResourceDefinition.
 
-Guarantees: no text of the definition can become code in the module; the module is nothing
-but imports and classes, needs nothing but kubeloop and msgspec, and its classes give the
-same schema back (`crd_of`). What a definition says of a kind as a whole (which versions are
-served or deprecated, how they are converted) has no place in a class and is left out.
-See also: a schema's classes (`class_sketches`), their text (`class_text`).
+Guarantees: no text of the definition can become code in the module; the module consists of
+imports and classes, depends only on kubeloop and msgspec, and `crd_of` returns the same schema
+for its classes. Settings of the whole kind (which versions are served or deprecated, how they
+are converted) are not part of a class and are left out.
+See also: the classes of a schema (`class_builder`), their text (`class_text`).
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from kubeloop.meta import check_dns_1035_label, check_dns_subdomain
 from kubeloop.wire import DecodeError, InvalidArgument
 from kubeloop.wire.apiextensions.v1 import CustomResourceDefinition
 
-from .class_sketches import Sketcher
-from .class_text import ClassSketch, call, docstring, literal, module_text
+from .class_builder import ClassBuilder
+from .class_text import ClassDefinition, call, docstring, literal, module_text
 
 __all__ = ["module_from_crd", "modules_from_crd"]
 
 _Raw = Mapping[str, Any]
 
-_OF_EVERY_KIND = ("apiVersion", "kind", "metadata")
-# Where the names come from that a module may use, in the order of its imports.
-_HOMES = {
+_COMMON_FIELDS = ("apiVersion", "kind", "metadata")
+# The names that a generated module may import, by module.
+_IMPORTS = {
     "typing": ("Annotated", "Any", "Literal"),
     "kubeloop.wire": (
         "UNSET", "Column", "FieldFacts", "IntOrString", "Model", "Quantity", "Resource",
@@ -41,33 +41,33 @@ def module_from_crd(
     crd: CustomResourceDefinition | Mapping[str, Any] | str | bytes,
     *,
     version: str = "",
-    moments_as_text: bool = False,
+    timestamps_as_text: bool = False,
 ) -> str:
-    """The text of a module with the classes of one version, the stored one unless it is said.
+    """The text of a module with the classes of one version, by default the storage version.
 
-    Objects come back from these classes as they went in, except that a moment
-    (`format: date-time`) is sent in UTC and whole seconds, as the API's own kinds do;
-    with `moments_as_text` it stays the text it was. Fields with a default read, and are
-    sent, as their default where an object lacks them.
+    The classes decode and encode objects without loss, except that a timestamp
+    (`format: date-time`) is encoded in UTC and whole seconds, as in built-in kinds; with
+    `timestamps_as_text` it stays unchanged text. A missing field with a default is decoded
+    and encoded as its default.
 
     Raises:
-        InvalidArgument: not a CustomResourceDefinition, a name that the server refuses, or a
-            schema that no class can say; the place is named.
+        InvalidArgument: not a CustomResourceDefinition, a name that the server rejects, or a
+            schema that classes cannot express; the message contains the path.
     """
-    data = _plain(crd)
+    data = _spec_of(crd)
     found = _version(data, version)
-    return _module(data, found, moments_as_text=moments_as_text)
+    return _module(data, found, timestamps_as_text=timestamps_as_text)
 
 
 def modules_from_crd(
     crd: CustomResourceDefinition | Mapping[str, Any] | str | bytes,
     *,
-    moments_as_text: bool = False,
+    timestamps_as_text: bool = False,
 ) -> dict[str, str]:
-    """The text of a module a version, by the version's name; as `module_from_crd` otherwise."""
-    data = _plain(crd)
+    """The text of one module for each version, by its name; see `module_from_crd`."""
+    data = _spec_of(crd)
     return {
-        found["name"]: _module(data, found, moments_as_text=moments_as_text)
+        found["name"]: _module(data, found, timestamps_as_text=timestamps_as_text)
         for found in _versions(data)
     }
 
@@ -75,13 +75,13 @@ def modules_from_crd(
 # --- reading the definition
 
 
-def _plain(crd: CustomResourceDefinition | _Raw | str | bytes) -> _Raw:
-    """The spec as plain JSON data, checked to be of a CustomResourceDefinition."""
+def _spec_of(crd: CustomResourceDefinition | _Raw | str | bytes) -> _Raw:
+    """The spec of a CustomResourceDefinition as plain JSON data."""
     match crd:
         case CustomResourceDefinition():
             data: Any = crd.to_dict()
         case str() | bytes():
-            from kubeloop.wire.yaml import load_document  # PyYAML, where there is text only
+            from kubeloop.wire.yaml import load_document  # PyYAML is needed for text only
 
             data = load_document(crd)
         case _:
@@ -89,12 +89,12 @@ def _plain(crd: CustomResourceDefinition | _Raw | str | bytes) -> _Raw:
     try:
         data = msgspec.json.decode(msgspec.json.encode(data))
     except (TypeError, ValueError, RecursionError, msgspec.MsgspecError) as error:
-        raise DecodeError(f"the definition is no JSON data: {error}") from error
-    said = (data.get("apiVersion"), data.get("kind")) if isinstance(data, dict) else (None, None)
-    if said != ("apiextensions.k8s.io/v1", "CustomResourceDefinition"):
+        raise DecodeError(f"the definition is not JSON data: {error}") from error
+    found = (data.get("apiVersion"), data.get("kind")) if isinstance(data, dict) else (None, None)
+    if found != ("apiextensions.k8s.io/v1", "CustomResourceDefinition"):
         raise InvalidArgument(
             "expected a CustomResourceDefinition of apiextensions.k8s.io/v1, found "
-            f"{said[1]!r:.80} of {said[0]!r:.80}"
+            f"{found[1]!r:.80} of {found[0]!r:.80}"
         )
     return _mapping(data.get("spec"), "spec")
 
@@ -111,45 +111,47 @@ def _versions(spec: _Raw) -> Sequence[_Raw]:
     return found
 
 
-def _version(spec: _Raw, wanted: str) -> _Raw:
+def _version(spec: _Raw, name: str) -> _Raw:
     found = _versions(spec)
     for each in found:
-        if each["name"] == wanted if wanted else each.get("storage") is True:
+        if each["name"] == name if name else each.get("storage") is True:
             return each
-    if not wanted:
+    if not name:
         return found[-1]
     names = ", ".join(each["name"] for each in found)
-    raise InvalidArgument(f"the definition has no version {wanted!r} (it has {names})")
+    raise InvalidArgument(f"the definition has no version {name!r} (it has {names})")
 
 
-def _module(spec: _Raw, version: _Raw, *, moments_as_text: bool) -> str:
+def _module(spec: _Raw, version: _Raw, *, timestamps_as_text: bool) -> str:
     try:
-        return _written(spec, version, moments_as_text=moments_as_text)
+        return _generate(spec, version, timestamps_as_text=timestamps_as_text)
     except RecursionError as error:
         raise InvalidArgument("the definition is nested too deeply") from error
 
 
-def _written(spec: _Raw, version: _Raw, *, moments_as_text: bool) -> str:
+def _generate(spec: _Raw, version: _Raw, *, timestamps_as_text: bool) -> str:
     names = _mapping(spec.get("names"), "spec.names")
     kind = _text(names.get("kind"), "spec.names.kind")
     group = _text(spec.get("group"), "spec.group")
     check_dns_subdomain(group)
     check_dns_1035_label(kind.lower())
     path = f"spec.versions[{version['name']}].schema.openAPIV3Schema"
-    around = _mapping(version.get("schema") or {}, path)
-    schema = _mapping(around.get("openAPIV3Schema") or {"type": "object"}, path)
-    sketcher = Sketcher(moments_as_text=moments_as_text)
-    own = sketcher.reserve(kind)
-    fields = sketcher.fields(schema, own, path, skip=_OF_EVERY_KIND)
+    wrapper = _mapping(version.get("schema") or {}, path)
+    schema = _mapping(wrapper.get("openAPIV3Schema") or {"type": "object"}, path)
+    builder = ClassBuilder(timestamps_as_text=timestamps_as_text)
+    own = builder.reserve(kind)
+    fields = builder.fields(schema, own, path, skip=_COMMON_FIELDS)
     doc = docstring(_text(schema.get("description", ""), f"{path}.description"))
-    options = dict(_options(spec, names, version, own)) | _extra(schema, described=doc is not None)
-    root = ClassSketch(own, "Resource", options, doc or "", fields)
-    classes = [*sketcher.classes, root]
-    opening = f"{kind} of {group}/{version['name']}, written from its CustomResourceDefinition."
-    return module_text(opening, _imports(classes), classes)
+    options = dict(_options(spec, names, version, own)) | _extra(
+        schema, has_docstring=doc is not None
+    )
+    root = ClassDefinition(own, "Resource", options, doc or "", fields)
+    classes = [*builder.classes, root]
+    title = f"{kind} of {group}/{version['name']}, written from its CustomResourceDefinition."
+    return module_text(title, _imports(classes), classes)
 
 
-# --- what a kind says besides its fields
+# --- options of a kind
 
 
 def _options(spec: _Raw, names: _Raw, version: _Raw, own: str) -> Iterator[tuple[str, ast.expr]]:
@@ -163,7 +165,7 @@ def _options(spec: _Raw, names: _Raw, version: _Raw, own: str) -> Iterator[tuple
     if names.get("singular", kind.lower()) != kind.lower():
         yield "singular", literal(_text(names["singular"], "spec.names.singular"))
     scope = spec.get("scope")
-    if scope not in ("Namespaced", "Cluster"):  # no set: what is looked for may be a list
+    if scope not in ("Namespaced", "Cluster"):  # not a set: the value may be unhashable
         raise InvalidArgument(f"spec.scope: expected Namespaced or Cluster, found {scope!r:.80}")
     if scope == "Cluster":
         yield "namespaced", literal(False)  # noqa: FBT003 - the value itself
@@ -171,11 +173,11 @@ def _options(spec: _Raw, names: _Raw, version: _Raw, own: str) -> Iterator[tuple
         if names.get(key):
             words = _list(names[key], f"spec.names.{key}")
             yield option, literal(tuple(_text(each, f"spec.names.{key}") for each in words))
-    yield from _printed_and_selected(version)
+    yield from _columns_and_selectable_fields(version)
     yield from _subresources(version)
 
 
-def _printed_and_selected(version: _Raw) -> Iterator[tuple[str, ast.expr]]:
+def _columns_and_selectable_fields(version: _Raw) -> Iterator[tuple[str, ast.expr]]:
     columns = _list(version.get("additionalPrinterColumns") or [], "additionalPrinterColumns")
     if columns:
         yield "columns", ast.Tuple([_column(each) for each in columns], ast.Load())
@@ -190,18 +192,23 @@ def _printed_and_selected(version: _Raw) -> Iterator[tuple[str, ast.expr]]:
 
 def _column(column: Any) -> ast.expr:
     where = "additionalPrinterColumns"
-    said = _mapping(column, where)
-    usual: dict[str, str | int] = {"type": "string", "priority": 0, "description": "", "format": ""}
-    options = {key: said[key] for key, value in usual.items() if said.get(key, value) != value}
+    given = _mapping(column, where)
+    default: dict[str, str | int] = {
+        "type": "string",
+        "priority": 0,
+        "description": "",
+        "format": "",
+    }
+    options = {key: given[key] for key, value in default.items() if given.get(key, value) != value}
     for key, value in options.items():
-        if type(value) is not type(usual[key]):
+        if type(value) is not type(default[key]):
             raise InvalidArgument(
-                f"{where}.{key}: expected {usual[key]!r} or alike, found {value!r:.80}"
+                f"{where}.{key}: expected a value such as {default[key]!r}, found {value!r:.80}"
             )
     return call(
         "Column",
-        literal(_text(said.get("name"), f"{where}.name")),
-        literal(_text(said.get("jsonPath"), f"{where}.jsonPath")),
+        literal(_text(given.get("name"), f"{where}.name")),
+        literal(_text(given.get("jsonPath"), f"{where}.jsonPath")),
         **{key: literal(value) for key, value in options.items()},
     )
 
@@ -219,8 +226,8 @@ def _subresources(version: _Raw) -> Iterator[tuple[str, ast.expr]]:
         paths = _mapping(parts["scale"], "subresources.scale")
         options = {
             option: literal(_text(paths[key], f"subresources.scale.{key}"))
-            for key, (option, usual) in _SCALE.items()
-            if paths.get(key, usual) != usual
+            for key, (option, default) in _SCALE.items()
+            if paths.get(key, default) != default
         }
         yield "scale", call("ScalePaths", **options)
     schema = (version.get("schema") or {}).get("openAPIV3Schema") or {}
@@ -228,12 +235,12 @@ def _subresources(version: _Raw) -> Iterator[tuple[str, ast.expr]]:
         yield "status_subresource", literal(parts.get("status") is not None)
 
 
-def _extra(schema: _Raw, *, described: bool) -> dict[str, ast.expr]:
-    """What the root of a schema says besides its fields."""
-    said = {"type", "properties", "required"} | ({"description"} if described else set())
-    extra = {key: value for key, value in schema.items() if key not in said}
+def _extra(schema: _Raw, *, has_docstring: bool) -> dict[str, ast.expr]:
+    """The keywords at the root of a schema that the class does not cover."""
+    covered = {"type", "properties", "required"} | ({"description"} if has_docstring else set())
+    extra = {key: value for key, value in schema.items() if key not in covered}
     properties = schema.get("properties", {})
-    if not set(schema.get("required", [])) <= properties.keys() - set(_OF_EVERY_KIND):
+    if not set(schema.get("required", [])) <= properties.keys() - set(_COMMON_FIELDS):
         extra["required"] = schema["required"]
     metadata = properties.get("metadata", {})
     if isinstance(metadata, Mapping) and metadata.keys() - {"type", "description"}:
@@ -241,23 +248,25 @@ def _extra(schema: _Raw, *, described: bool) -> dict[str, ast.expr]:
     return {"extra_json_schema": literal(extra)} if extra else {}
 
 
-# --- names from elsewhere
+# --- the imports of a module
 
 
-def _imports(classes: Sequence[ClassSketch]) -> dict[str, tuple[str, ...]]:
+def _imports(classes: Sequence[ClassDefinition]) -> dict[str, tuple[str, ...]]:
     """The names that the classes use, by the module they are imported from."""
     used = {"Model", "Resource"} & {each.base for each in classes}
     for expression in _expressions(classes):
         used |= {node.id for node in ast.walk(expression) if isinstance(node, ast.Name)}
-    found = {home: tuple(each for each in names if each in used) for home, names in _HOMES.items()}
+    found = {
+        module: tuple(each for each in names if each in used) for module, names in _IMPORTS.items()
+    }
     ordered: dict[str, tuple[str, ...]] = {}
-    for home in ("typing", "msgspec", "kubeloop.wire"):
-        if found.get(home) or (home == "msgspec" and home in used):
-            ordered[home] = found.get(home, ())
+    for module in ("typing", "msgspec", "kubeloop.wire"):
+        if found.get(module) or (module == "msgspec" and module in used):
+            ordered[module] = found.get(module, ())
     return ordered
 
 
-def _expressions(classes: Sequence[ClassSketch]) -> Iterator[ast.expr]:
+def _expressions(classes: Sequence[ClassDefinition]) -> Iterator[ast.expr]:
     for each in classes:
         yield from each.options.values()
         for field in each.fields:

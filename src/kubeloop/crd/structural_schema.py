@@ -1,9 +1,9 @@
-"""The structural OpenAPI schema of a model class, worked out from its annotations.
+"""Derives the structural OpenAPI schema of a model class from its annotations.
 
-Guarantees: every place has one type, as the server demands; a field without a value in its
-class is required, a value is its default, a docstring is a description; what a schema
-cannot say raises `InvalidArgument` with the class, the path of the field and a way out.
-See also: the definition around it (`crd_from_class`), the way back (`classes_from_crd`).
+Guarantees: every value has one type, as the server requires; a field without a value in its
+class is required, a value is its default, a docstring is a description; what a schema cannot
+express raises `InvalidArgument` with the class, the path of the field and a suggestion.
+See also: the definition (`crd_from_class`), the opposite direction (`classes_from_crd`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = ["INT_OR_STRING", "PRESERVE", "QUANTITY", "Schema", "description_of", 
 Schema: TypeAlias = dict[str, Any]
 
 PRESERVE = "x-kubernetes-preserve-unknown-fields"
-# A port or a percentage, and an amount: what the API's own kinds say of these two.
+# The schemas that built-in kinds have for int-or-string and for quantities.
 INT_OR_STRING: Mapping[str, Any] = {
     "anyOf": [{"type": "integer"}, {"type": "string"}],
     "x-kubernetes-int-or-string": True,
@@ -59,7 +59,7 @@ _SCALARS: dict[Any, Mapping[str, Any]] = {
     Any: {PRESERVE: True},
 }
 _UNIONS = (Union, types.UnionType)
-# What stands for a key that an item of a built-in type leaves out; for others it is "".
+# The default of a list map key that items of a built-in type may omit; "" for others.
 _KEY_DEFAULTS = {"protocol": "TCP"}
 
 
@@ -67,19 +67,20 @@ def schema_of(cls: type[Model]) -> Schema:
     """The schema of a model's JSON objects, `type: object` at the root.
 
     Raises:
-        InvalidArgument: an annotation that no structural schema can say; the field is named.
+        InvalidArgument: an annotation that a structural schema cannot express; the message
+            names the field.
     """
-    return _Walk(cls).object(cls, cls.__name__)
+    return _SchemaBuilder(cls).object(cls, cls.__name__)
 
 
 def description_of(cls: type) -> str:
-    """A class's own docstring, without its indentation."""
+    """The docstring of a class itself, without indentation."""
     return inspect.cleandoc(cls.__dict__.get("__doc__") or "")
 
 
 @final
-class _Walk:
-    """One way down from a class, with the classes that stand above each place."""
+class _SchemaBuilder:
+    """Builds the schema of a class recursively, and keeps the classes that enclose a field."""
 
     def __init__(self, root: type[Model]) -> None:
         self._root = root
@@ -90,11 +91,13 @@ class _Walk:
         if cls in self._above:
             names = " → ".join(found.__name__ for found in [*self._above, cls])
             raise InvalidArgument(
-                f"{path}: {cls.__name__} holds itself ({names}), which no structural schema "
-                "can say (annotate the inner field with dict[str, Any] or Any)"
+                f"{path}: {cls.__name__} contains itself ({names}), which a structural schema "
+                "cannot express (annotate the inner field with dict[str, Any] or Any)"
             )
         self._above.append(cls)
-        schema = _described({"type": "object"}, description_of(cls)) | self._fields(cls, path)
+        schema = _with_description({"type": "object"}, description_of(cls)) | self._fields(
+            cls, path
+        )
         self._above.pop()
         return schema
 
@@ -106,25 +109,25 @@ class _Walk:
             if name == "_extra":
                 continue
             at = f"{path}.{wire}"
-            # On a field that may be left out, None only says that it is not there.
-            stated = wire in required or wire in defaults
-            schema = self.value(hints[name], at, nullable=stated)
+            # For a field that may be absent, None only means that it is absent.
+            may_be_null = wire in required or wire in defaults
+            schema = self.value(hints[name], at, nullable=may_be_null)
             schema |= {"default": defaults[wire]} if wire in defaults else {}
-            schema |= _ruled(cls, wire, schema, at)
+            schema |= _merge_rules(cls, wire, schema, at)
             properties[wire] = schema
-        must = sorted(wire for wire in required if "default" not in properties[wire])
+        required_names = sorted(wire for wire in required if "default" not in properties[wire])
         return ({"properties": properties} if properties else {}) | (
-            {"required": must} if must else {}
+            {"required": required_names} if required_names else {}
         )
 
     def value(self, hint: Any, path: str, *, nullable: bool = True) -> Schema:
-        """The schema of whatever an annotation allows at `path`."""
-        bare, notes, optional = _peeled(hint)
+        """The schema of an annotation at `path`."""
+        bare, metas, optional = _unwrap_hint(hint)
         schema = self._type(bare, path)
         if optional and nullable:
             schema["nullable"] = True
-        for note in notes:
-            schema |= _noted(note, schema, path)
+        for meta in metas:
+            schema |= _meta_keywords(meta, schema, path)
         return schema
 
     def _type(self, hint: Any, path: str) -> Schema:
@@ -140,10 +143,14 @@ class _Walk:
         if hint in _SCALARS:
             return dict(_SCALARS[hint])
         if isinstance(hint, type) and issubclass(hint, enum.Enum):
-            return _described(_one_of([each.value for each in hint], path), _own_words(hint))
+            return _with_description(
+                _one_of([each.value for each in hint], path), _enum_description(hint)
+            )
         if isinstance(hint, type) and issubclass(hint, Model):
             return self.object(hint, path)
-        raise InvalidArgument(f"{path}: a schema cannot say {_shown(hint)} ({_way_out(hint)})")
+        raise InvalidArgument(
+            f"{path}: a schema cannot express {_type_name(hint)} ({_suggestion(hint)})"
+        )
 
     def _values(self, hint: Any, path: str) -> Schema:
         return {PRESERVE: True} if hint is Any else {"additionalProperties": self.value(hint, path)}
@@ -158,20 +165,20 @@ def _hints_of(cls: type[Model]) -> dict[str, Any]:
     except (NameError, TypeError, SyntaxError) as error:
         raise InvalidArgument(
             f"the annotations of {cls.__name__} cannot be read: {error} (classes that "
-            "annotations name must be defined or imported at the top of a module)"
+            "annotations name required_names be defined or imported at the top of a module)"
         ) from error
 
 
-def _peeled(hint: Any) -> tuple[Any, list[msgspec.Meta], bool]:
-    """The type itself, the notes on it from the inside out, and whether None may stand there."""
+def _unwrap_hint(hint: Any) -> tuple[Any, list[msgspec.Meta], bool]:
+    """The bare type, its `Meta` annotations from the inside out, and whether None is allowed."""
     if typing.get_origin(hint) is Annotated:
-        inner, *around = typing.get_args(hint)
-        bare, notes, optional = _peeled(inner)
-        return bare, notes + [note for note in around if isinstance(note, msgspec.Meta)], optional
+        inner, *metadata = typing.get_args(hint)
+        bare, metas, optional = _unwrap_hint(inner)
+        return bare, metas + [meta for meta in metadata if isinstance(meta, msgspec.Meta)], optional
     if typing.get_origin(hint) in _UNIONS and types.NoneType in typing.get_args(hint):
         rest = [part for part in typing.get_args(hint) if part is not types.NoneType]
-        bare, notes, _ = _peeled(Union[tuple(rest)])  # noqa: UP007 - the parts are data
-        return bare, notes, True
+        bare, metas, _ = _unwrap_hint(Union[tuple(rest)])  # noqa: UP007 - the parts are data
+        return bare, metas, True
     if typing.get_origin(hint) is Literal and None in typing.get_args(hint):
         rest = [part for part in typing.get_args(hint) if part is not None]
         return Literal[tuple(rest)], [], True
@@ -187,7 +194,7 @@ def _one_of(choices: typing.Iterable[Any], path: str) -> Schema:
         return {"type": "integer", "enum": values}
     raise InvalidArgument(
         f"{path}: a schema has one type for all the values of an enum, found {values!r:.80} "
-        "(let all of them be strings, or all integers)"
+        "(use only strings or only integers)"
     )
 
 
@@ -196,26 +203,26 @@ def _union(choices: set[Any], path: str) -> Schema:
         return dict(INT_OR_STRING)
     if choices == {int, float}:
         return {"type": "number"}
-    names = " | ".join(sorted(map(_shown, choices)))
+    names = " | ".join(sorted(map(_type_name, choices)))
     raise InvalidArgument(
-        f"{path}: a schema has one type for a place, found {names} "
+        f"{path}: a schema has one type for a value, found {names} "
         "(write one of them, IntOrString, or Any for free-form data)"
     )
 
 
-def _own_words(hint: type[enum.Enum]) -> str:
+def _enum_description(hint: type[enum.Enum]) -> str:
     text = description_of(hint)
-    return "" if text == "An enumeration." else text  # what Python says of every enum
+    return "" if text == "An enumeration." else text  # Python's default docstring of enums
 
 
-def _shown(hint: Any) -> str:
+def _type_name(hint: Any) -> str:
     return str(getattr(hint, "__name__", hint)) if isinstance(hint, type) else str(hint)
 
 
-def _way_out(hint: Any) -> str:
+def _suggestion(hint: Any) -> str:
     origin = typing.get_origin(hint) or hint
     if origin is list:
-        return "write what its items are, as in list[str]"
+        return "write the type of its items, as in list[str]"
     if origin in (tuple, set, frozenset):
         return 'write list[…], for a set with FieldFacts(list_type="set") beside it'
     if origin is dict:
@@ -227,28 +234,28 @@ def _way_out(hint: Any) -> str:
     return "write str, or Any for free-form data"
 
 
-# --- defaults, merge rules, notes
+# --- defaults, merge rules, metadata
 
 
 def _defaults_of(cls: type[Model], path: str) -> Schema:
-    """What an object sends of which nothing was set, by wire name."""
+    """The values that an object with no field set encodes, by wire name."""
     try:
         sent = cls().to_dict()
     except Exception as error:  # default factories are the user's code
         raise InvalidArgument(f"{path}: the defaults of {cls.__name__}: {error}") from error
-    said = {"apiVersion", "kind"} if cls.__kind_options__ else set()
-    return {wire: value for wire, value in sent.items() if wire not in said}
+    constant = {"apiVersion", "kind"} if cls.__kind_options__ else set()
+    return {wire: value for wire, value in sent.items() if wire not in constant}
 
 
-def _ruled(cls: type[Model], wire: str, schema: Schema, path: str) -> Schema:
-    """A field's merge rules in the words of a schema."""
+def _merge_rules(cls: type[Model], wire: str, schema: Schema, path: str) -> Schema:
+    """The merge rules of a field as keywords of a schema."""
     rules = facts_of(cls).field(wire)
-    said: Schema = {}
+    keywords: Schema = {}
     if rules.list_type and schema.get("type") == "array":
-        said |= _list_rules(rules, schema["items"], path, built_in=is_built_in(cls))
+        keywords |= _list_rules(rules, schema["items"], path, built_in=is_built_in(cls))
     if rules.map_type and schema.get("type") == "object":
-        said["x-kubernetes-map-type"] = rules.map_type
-    return said
+        keywords["x-kubernetes-map-type"] = rules.map_type
+    return keywords
 
 
 def _list_rules(rules: FieldFacts, item: Schema, path: str, *, built_in: bool) -> Schema:
@@ -258,14 +265,14 @@ def _list_rules(rules: FieldFacts, item: Schema, path: str, *, built_in: bool) -
         known = item.get("properties", {}).get(key)
         if known is None:
             raise InvalidArgument(
-                f"{path}: the items have no field {key}, which is to be their key"
+                f"{path}: the items have no field {key}, which list_map_keys names"
             )
-        # The server wants to find every key of a list in every item.
+        # The server requires every key of a list map in every item.
         if key in item.get("required", ()) or "default" in known:
             continue
         if not built_in:
             raise InvalidArgument(
-                f"{path}: the key {key} may be left out of an item (give it a default that is "
+                f"{path}: the key {key} may be absent from an item (give it a default that is "
                 "not None, or no default at all)"
             )
         known["default"] = _KEY_DEFAULTS.get(key, "")
@@ -303,27 +310,27 @@ _BOUNDS: dict[str, dict[str, _Bound]] = {
 _ALL_BOUNDS = (*_NUMBERS, "pattern", "min_length", "max_length")
 
 
-def _noted(note: msgspec.Meta, schema: Schema, path: str) -> Schema:
-    """What a `msgspec.Meta` says, in the words of a schema of that type."""
+def _meta_keywords(meta: msgspec.Meta, schema: Schema, path: str) -> Schema:
+    """The keywords that a `msgspec.Meta` adds to a schema."""
     known = _BOUNDS.get(schema.get("type", ""), {}) if schema.get("format") != "byte" else {}
-    said: Schema = {}
+    keywords: Schema = {}
     for bound in _ALL_BOUNDS:
-        value = getattr(note, bound)
+        value = getattr(meta, bound)
         if value is None:
             continue
         if bound not in known:
             raise InvalidArgument(
-                f"{path}: {bound} means nothing for a {schema.get('type', 'free-form value')} "
+                f"{path}: {bound} has no meaning for a {schema.get('type', 'free-form value')} "
                 f"{schema.get('format', '')}".rstrip()
-                + " (take it out, or say it in extra_json_schema)"
+                + " (remove it, or put it into extra_json_schema)"
             )
-        said |= known[bound](value)
-    if note.title is not None:
-        said["title"] = note.title
-    if note.examples:
-        said["example"] = note.examples[0]
-    return _described(said, note.description or "") | (note.extra_json_schema or {})
+        keywords |= known[bound](value)
+    if meta.title is not None:
+        keywords["title"] = meta.title
+    if meta.examples:
+        keywords["example"] = meta.examples[0]
+    return _with_description(keywords, meta.description or "") | (meta.extra_json_schema or {})
 
 
-def _described(schema: Schema, text: str) -> Schema:
+def _with_description(schema: Schema, text: str) -> Schema:
     return {"description": text, **schema} if text else schema

@@ -1,8 +1,8 @@
 """Every error that kubeloop raises on purpose, under one root: `KubeError`.
 
-Three families by when they occur: `ConfigError` before the request, `TransportError` on the
-way, `ApiError` after the response; `InvalidArgument` is a value that the API's rules do not
-allow. `tree` shows all of them.
+Three families by when they occur: `ConfigError` before the request, `TransportError` while
+it is sent, `ApiError` after the response; `InvalidArgument` is a value that breaks a rule of
+the API. `tree` shows all of them.
 See also: retries (`kubeloop.rest`), errors of one package (`kubeloop.patches.PatchError`,
 `kubeloop.discovery.NoMatch`, ...).
 """

@@ -1,8 +1,8 @@
-"""The Status object: what a server says instead of an answer, and what stands in for it.
+"""The Status object that a server sends for a failed request, and a substitute for it.
 
-Guarantees: pure values in, a Status out; the code follows from the reason and, where a
-server or a proxy sent no Status, the reason from the code.
-See also: the errors that carry a Status (`errors`), decoding the answer (`kubeloop.rest`).
+Guarantees: the functions are pure; the code follows from the reason and, if a server or a
+proxy sent no Status, the reason from the code.
+See also: the errors that hold a Status (`tree`), decoding the response (`kubeloop.rest`).
 """
 
 from __future__ import annotations
@@ -51,15 +51,15 @@ CODES: Mapping[str, int] = {
     "Timeout": 504,
 }
 
-_TEXT_LIMIT = 2048  # bytes of a body that is no Status
+_TEXT_LIMIT = 2048  # bytes of a body that is not a Status
 _UNKNOWN = "unknown"
-_STATUS_VERSIONS = ("v1", "meta.k8s.io/v1")  # no set: what is looked for may be a list
+_STATUS_VERSIONS = ("v1", "meta.k8s.io/v1")  # not a set: the value looked up may be unhashable
 
-# What to say for a code that came without a Status: the reason, and a sentence. An empty
-# sentence means that the server's own text says it better.
-_BARE: Mapping[int, tuple[str, str]] = {
+# Reason and message for a code that came without a Status. An empty message stands for the
+# text of the response.
+_BY_CODE: Mapping[int, tuple[str, str]] = {
     400: ("BadRequest", "the server rejected the request and gave no reason"),
-    401: ("Unauthorized", "the server asks for credentials, or does not accept those it got"),
+    401: ("Unauthorized", "the server asks for credentials, or rejected those it got"),
     403: ("Forbidden", ""),
     404: ("NotFound", "the server has no such resource"),
     405: ("MethodNotAllowed", "the server does not allow this method on the resource"),
@@ -69,12 +69,12 @@ _BARE: Mapping[int, tuple[str, str]] = {
     422: ("Invalid", "the server found an error in the request"),
     429: ("TooManyRequests", "the server has too many requests and asks to try again later"),
     503: ("ServiceUnavailable", "the server cannot handle the request now"),
-    504: ("Timeout", "the server did not answer in time and may still be at work on the request"),
+    504: ("Timeout", "the server did not respond in time and may still process the request"),
 }
 
 
 class Cause(StrEnum):
-    """The types of causes; in JSON they stand under `reason`."""
+    """The types of causes; in JSON they are under `reason`."""
 
     FIELD_NOT_FOUND = "FieldValueNotFound"
     FIELD_REQUIRED = "FieldValueRequired"
@@ -102,7 +102,7 @@ def failure(
     retry_after: int = 0,
     code: int | None = None,
 ) -> Status:
-    """A Status that says no, with the code of its reason unless one is given."""
+    """The Status of a failure, with the code of its reason unless one is given."""
     return Status(
         status="Failure",
         reason=reason,
@@ -122,12 +122,12 @@ def status_from_response(
     body: bytes = b"",
     retry_after: int = 0,
 ) -> Status:
-    """What a failure means whose body is no Status: a proxy's page, an empty answer.
+    """The Status for a failure whose body is not a Status: a proxy's page, an empty response.
 
-    `verb` is the HTTP method; `retry_after` is the header's, 0 where there is none.
+    `verb` is the HTTP method; `retry_after` is the value of the header, 0 without one.
     """
     text = _text_of(body, content_type)
-    reason, message = _meaning(code, verb, text)
+    reason, message = _reason_and_message(code, verb, text)
     if resource is not None:
         message += f" ({' '.join(filter(None, (verb.lower(), str(resource), name)))})"
     unexpected = StatusCause(reason=Cause.UNEXPECTED_SERVER_RESPONSE.value, message=text)
@@ -146,7 +146,7 @@ def status_from_object(found: Mapping[str, object]) -> Status:
     """Read an object that should be a Status, as in the ERROR event of a watch.
 
     Raises:
-        UnexpectedObject: it is of another kind or version, or not readable as one.
+        UnexpectedObject: it has another kind or version, or cannot be decoded.
     """
     if found.get("kind") != "Status" or found.get("apiVersion") not in _STATUS_VERSIONS:
         raise UnexpectedObject(found)
@@ -157,10 +157,10 @@ def status_from_object(found: Mapping[str, object]) -> Status:
 
 
 def error_from_event(action: str, body: bytes | Raw) -> ApiError:
-    """The error of an ERROR event of a watch.
+    """The error in an ERROR event of a watch.
 
     Raises:
-        DecodeError: the event has no Status.
+        DecodeError: the event does not contain a Status.
     """
     try:
         found: Any = msgspec.json.decode(body)
@@ -174,12 +174,12 @@ def error_from_event(action: str, body: bytes | Raw) -> ApiError:
 def _details(
     resource: GroupResource | None, *, name: str, causes: list[StatusCause], retry_after: int
 ) -> StatusDetails | None:
-    """What is known besides the message, without the fields nobody knows."""
+    """The details of a Status; None if there are none."""
     if resource is None and not name and not causes and not retry_after:
         return None
     details = StatusDetails(
         group=(resource.group or None) if resource else None,
-        kind=resource.resource if resource else None,  # the API's habit: the resource's name
+        kind=resource.resource if resource else None,  # kube-apiserver sets the resource's name here
         name=name or None,
         retry_after_seconds=retry_after or None,
     )
@@ -188,23 +188,23 @@ def _details(
 
 
 def _text_of(body: bytes, content_type: str) -> str:
-    """The body where it is meant to be read; a page of protobuf helps nobody."""
+    """The body if its media type is text; protobuf in a message would be unreadable."""
     media_type = content_type.partition(";")[0].strip().lower()
     if media_type and not media_type.startswith("text/"):
         return _UNKNOWN
     return body[:_TEXT_LIMIT].decode(errors="replace").strip()
 
 
-def _meaning(code: int, verb: str, text: str) -> tuple[str, str]:
-    """The reason and the sentence for a bare code."""
+def _reason_and_message(code: int, verb: str, text: str) -> tuple[str, str]:
+    """The reason and the message for a code without a Status."""
     if code == 409 and verb.upper() == "POST":
-        return "AlreadyExists", _BARE[409][1]
-    if code in _BARE:
-        reason, sentence = _BARE[code]
-        return reason, sentence or text
+        return "AlreadyExists", _BY_CODE[409][1]
+    if code in _BY_CODE:
+        reason, message = _BY_CODE[code]
+        return reason, message or text
     if code >= 500:
         return (
             "InternalError",
-            f"an error on the server ({text!r}) kept the request from succeeding",
+            f"an error on the server ({text!r}) prevented the request from succeeding",
         )
-    return "", f"the server answered {code} and said no more"
+    return "", f"the server responded with {code} and gave no reason"

@@ -1,19 +1,19 @@
 """Every error that kubeloop raises on purpose, under one root.
 
     KubeError
-    ├── InvalidArgument                the API's rules do not allow a value; also a ValueError
-    │   ├── DecodeError             text or data is not what it was read as
-    │   │   └── UnexpectedObject    a Status was due, and something else came
-    │   └── AlreadyOwned            an object has another controller already
+    ├── InvalidArgument             a value breaks a rule of the API; also a ValueError
+    │   ├── DecodeError             text or data cannot be decoded as the expected type
+    │   │   └── UnexpectedObject    the server sent another object where a Status was expected
+    │   └── AlreadyOwned            the object already has another controller
     ├── ConfigError                 before the request: no usable cluster, user or credential
-    ├── TransportError              on the way: there was no whole answer
+    ├── TransportError              during the request: no complete response was received
     │   ├── ClientClosed            the client was closed before or during the request
     │   ├── ConnectError            no connection: refused, unknown host, untrusted certificate
     │   ├── InFlightTimeout         no in-flight slot became free in time; also a TimeoutError
     │   ├── ResponseTooLarge        the response is larger than the client's limit for it
-    │   ├── StreamBroken            the connection ended inside an answer
-    │   └── TimeoutExceeded         the time given was over first; also a TimeoutError
-    └── ApiError                    after the answer, and the answer was no
+    │   ├── StreamBroken            the connection ended inside a response
+    │   └── TimeoutExceeded         the timeout expired first; also a TimeoutError
+    └── ApiError                    after the response: the server responded with an error status
         ├── BadRequest              400
         ├── Unauthorized            401
         ├── Forbidden               403
@@ -29,15 +29,15 @@
         ├── Invalid                 422
         ├── TooManyRequests         429
         ├── InternalError           500
-        ├── ServerTimeout           500, and the server asks to try again
+        ├── ServerTimeout           500, and the server asks the client to retry
         ├── StorageReadError        500
         ├── ServiceUnavailable      503
         └── Timeout                 504
 
-Guarantees: the reason in the server's Status decides the class, its code only where the
-reason is none of the known; a reason newer than us is an `ApiError` all the same. The
-functions look through errors that wrap others (`raise … from …`, exception groups).
-See also: making and reading a Status (`statuses`), trying again (`kubeloop.rest`).
+Guarantees: the reason in the server's Status selects the class; the code does only if the
+reason is unknown. A reason newer than this release is still an `ApiError`. The functions
+search errors that wrap others too (`raise … from …`, exception groups).
+See also: creating and reading a Status (`statuses`), retries (`kubeloop.rest`).
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ __all__ = [
 
 @final
 class UnexpectedObject(DecodeError):
-    """Where a Status was due the server sent something else; `found` holds it."""
+    """The server sent another object where a Status was expected; `found` holds it."""
 
     def __init__(self, found: object) -> None:
         super().__init__(f"unexpected object: expected a Status, found {_kind_of(found)}")
@@ -102,48 +102,48 @@ class UnexpectedObject(DecodeError):
 
 
 class ConfigError(KubeError):
-    """What the request needed could not be put together; nothing was sent."""
+    """The configuration of the request is missing or unusable; nothing was sent."""
 
 
 class TransportError(KubeError):
-    """The request may have been sent, and no whole answer came back."""
+    """The request may have been sent, but no complete response was received."""
 
 
 @final
 class ClientClosed(TransportError):
-    """The client was closed before the answer was there; no new try can mend that."""
+    """The client was closed before the response was complete; a retry cannot succeed."""
 
 
 @final
 class ConnectError(TransportError):
-    """No connection came about: nothing was sent, so trying again is safe."""
+    """No connection could be opened: nothing was sent, so a retry is safe."""
 
 
 @final
 class InFlightTimeout(TransportError, TimeoutError):
-    """The client's own limit of concurrent calls was reached for too long; nothing was sent."""
+    """No in-flight slot of the client became free in time; nothing was sent."""
 
 
 @final
 class ResponseTooLarge(TransportError):
-    """The response is larger than its limit; what was requested may have been done."""
+    """The response is larger than the client's limit; the request may have taken effect."""
 
 
 @final
 class StreamBroken(TransportError):
-    """The connection ended inside an answer; what was sent may have been done."""
+    """The connection ended inside a response; the request may have taken effect."""
 
 
 @final
 class TimeoutExceeded(TransportError, TimeoutError):
-    """The time given was over before the answer was; what was sent may have been done."""
+    """The timeout expired before the response was complete; the request may have taken effect."""
 
 
 class ApiError(KubeError):
-    """The server answered, and the answer was no. `status` is what it said.
+    """The server responded with an error status, which is in `status`.
 
-    `str()` is one line with hidden characters escaped; `status.message` is as it came.
-    A reason that has no class of its own comes as this one.
+    `str()` is one line with hidden characters escaped; `status.message` is unchanged.
+    Reasons without a subclass use this class.
     """
 
     def __init__(self, action: str, status: Status) -> None:
@@ -161,46 +161,46 @@ class ApiError(KubeError):
 
     @property
     def causes(self) -> list[StatusCause]:
-        """The single faults, where the server names them: one for each invalid field."""
+        """The details of the error, if the server lists them: one for each invalid field."""
         return self.status.details.causes if self.status.details else []
 
     @property
     def retry_after(self) -> int:
-        """The seconds the server asks to wait; 0 where it does not say."""
+        """The seconds that the server asks the client to wait; 0 if it does not."""
         return (self.status.details.retry_after_seconds or 0) if self.status.details else 0
 
     def _message(self) -> str:
-        answer = f"{self.code} {self.reason}".strip()
-        return f"{self.action}: {answer}: {self.status.message or 'no message'}"
+        response = f"{self.code} {self.reason}".strip()
+        return f"{self.action}: {response}: {self.status.message or 'no message'}"
 
 
 @final
 class BadRequest(ApiError):
-    """The server could not make sense of the request."""
+    """The request is malformed."""
 
 
 @final
 class Unauthorized(ApiError):
-    """The server does not know who asks."""
+    """The server cannot authenticate the caller."""
 
     hint = "check the credentials of the context in use"
 
 
 @final
 class Forbidden(ApiError):
-    """The server knows who asks, and does not allow it."""
+    """The caller is not allowed to do this."""
 
     def __init__(self, action: str, status: Status) -> None:
         super().__init__(action, status)
-        # Quotas, policies, webhooks and a namespace that is being deleted refuse with this code
-        # as well, and no role would change that.
-        if _said_by_authorizer(status.message or "") and not _is_denied_by_webhook(status):
+        # Quotas, policies, webhooks and terminating namespaces respond with this code as well;
+        # a role would not help there.
+        if _is_from_authorizer(status.message or "") and not _is_denied_by_webhook(status):
             self.hint = "grant the verb on the resource to this user or service account"
 
 
 @final
 class NotFound(ApiError):
-    """No such object, or no such resource."""
+    """The object or the resource does not exist."""
 
     def __init__(self, action: str, status: Status) -> None:
         super().__init__(action, status)
@@ -210,27 +210,27 @@ class NotFound(ApiError):
 
 @final
 class MethodNotAllowed(ApiError):
-    """The resource does not offer this verb."""
+    """The resource does not support this verb."""
 
 
 @final
 class NotAcceptable(ApiError):
-    """The server cannot answer in any format that was asked for."""
+    """The server supports none of the requested response formats."""
 
 
 @final
 class AlreadyExists(ApiError):
-    """An object of this name is there already."""
+    """An object with this name already exists."""
 
 
 @final
 class Conflict(ApiError):
-    """The object has changed since it was read, or another manager owns the field."""
+    """The object was modified since it was read, or another field manager owns a field."""
 
     def __init__(self, action: str, status: Status) -> None:
         super().__init__(action, status)
         message = status.message or ""
-        # No newer version of the object would change who owns the field of an apply.
+        # Reading the object again does not change the owner of an applied field.
         if self.is_ownership:
             self.with_hint("leave the field to its owner", python="take it with force=True")
         elif not _is_denied_by_webhook(status) and (
@@ -241,93 +241,93 @@ class Conflict(ApiError):
     @property
     def is_ownership(self) -> bool:
         """Whether another field manager owns a field that was applied."""
-        return has_cause(self, _OWNED_BY_ANOTHER)
+        return has_cause(self, _FIELD_MANAGER_CONFLICT)
 
 
 class Gone(ApiError):
-    """What was asked for was there once."""
+    """The requested object or version existed but is no longer available."""
 
 
 @final
 class Expired(Gone):
     """A resource version or a continue token is too old."""
 
-    hint = "list again and go on from there"
+    hint = "list again and continue from the new resource version"
 
 
 @final
 class RequestEntityTooLarge(ApiError):
-    """The request is larger than the server takes."""
+    """The request body is larger than the server accepts."""
 
 
 @final
 class UnsupportedMediaType(ApiError):
-    """The server does not take this format, or this kind of patch, for this resource."""
+    """The server does not accept this format, or this patch type, for this resource."""
 
 
 @final
 class Invalid(ApiError):
-    """Values in the object break the rules of its kind; `causes` names the fields."""
+    """The object failed validation; `causes` names the fields."""
 
 
 @final
 class TooManyRequests(ApiError):
-    """The server is busy, or an eviction would break a disruption budget."""
+    """The server is overloaded, or an eviction would violate a disruption budget."""
 
     hint = "try again later"
 
 
 @final
 class InternalError(ApiError):
-    """The server failed."""
+    """An unexpected error inside the server."""
 
 
 @final
 class ServerTimeout(ApiError):
-    """The server did not get it done in time, and asks to try again."""
+    """The server could not complete the request in time and asks the client to retry."""
 
     hint = "try again later"
 
 
 @final
 class StorageReadError(ApiError):
-    """The server cannot read what is in its store."""
+    """The server cannot read the object from its storage."""
 
 
 @final
 class ServiceUnavailable(ApiError):
-    """The server, or the one behind it, takes no requests now."""
+    """The server, or a server behind it, accepts no requests at the moment."""
 
     hint = "try again later"
 
 
 @final
 class Timeout(ApiError):
-    """No answer in the time allotted; what was asked may still be done."""
+    """The request timed out on the server; it may still take effect."""
 
 
-# `Cause.FIELD_MANAGER_CONFLICT`, whose module stands on this one.
-_OWNED_BY_ANOTHER = "FieldManagerConflict"
+# `Cause.FIELD_MANAGER_CONFLICT`; its module imports this one.
+_FIELD_MANAGER_CONFLICT = "FieldManagerConflict"
 
-# A resource or version that is not served, as kube-apiserver and as `statuses` say it.
+# The messages of kube-apiserver and of `statuses` for a resource that is not served.
 _NO_SUCH_RESOURCE = (
     "the server could not find the requested resource",
     "the server has no such resource",
 )
-# How kube-apiserver begins every conflict, and how it goes on when it was a stale version.
+# The beginning of every conflict of kube-apiserver, and the text for a stale resource version.
 _CANNOT_BE_FULFILLED = "Operation cannot be fulfilled on "
 _MODIFIED = "the object has been modified"
 # kube-apiserver's authorizer: `User "ann" cannot list resource "pods"`, `cannot get path "/x"`.
-_said_by_authorizer = re.compile(r'User ".*" cannot \S+ (resource|path) "').search
+_is_from_authorizer = re.compile(r'User ".*" cannot \S+ (resource|path) "').search
 
 
 def _is_denied_by_webhook(status: Status) -> bool:
-    """Whether an admission webhook said this, with whatever code and reason it chose."""
+    """Whether an admission webhook denied the request; webhooks choose code and reason."""
     message = status.message or ""
     return message.startswith("admission webhook ") and " denied the request" in message
 
 
-# The classes carry the names of the reasons.
+# The classes have the names of the reasons.
 _BY_REASON: dict[str, type[ApiError]] = {
     kind.__name__: kind
     for kind in (
@@ -338,7 +338,7 @@ _BY_REASON: dict[str, type[ApiError]] = {
     )
 }
 
-# 409, 410 and 500 have several reasons; this is what the bare code means.
+# Used if the reason is unknown; 409, 410 and 500 have several reasons.
 _BY_CODE: dict[int, type[ApiError]] = {
     400: BadRequest,
     401: Unauthorized,
@@ -357,26 +357,26 @@ _BY_CODE: dict[int, type[ApiError]] = {
     504: Timeout,
 }
 
-# These two are believed by code whatever the reason says: proxies answer so.
-_WHATEVER_THE_REASON = frozenset({413, 429})
+# For these two the code decides whatever the reason is: proxies send them.
+_DECIDED_BY_CODE = frozenset({413, 429})
 
 
 def api_error(action: str, status: Status) -> ApiError:
-    """The error that `status` stands for, of the class its reason, else its code, names.
+    """The error for `status`, of the class of its reason, otherwise of its code.
 
-    `action` is what was tried: `PUT deployments/web in shop`.
+    `action` is the request: `PUT deployments/web in shop`.
     """
     by_code = _BY_CODE.get(status.code or 0, ApiError)
     return _BY_REASON.get(status.reason or "", by_code)(action, status)
 
 
 def find_api_error(error: BaseException) -> ApiError | None:
-    """The server's answer in `error`: itself, or the first one that it wraps."""
-    return next((each for each in _unwrapped(error) if isinstance(each, ApiError)), None)
+    """The server's error in `error`: itself, or the first one that it wraps."""
+    return next((each for each in _chain(error) if isinstance(each, ApiError)), None)
 
 
 def is_api_error(error: BaseException, kind: type[ApiError]) -> bool:
-    """Whether `error` is, or wraps, an answer of this kind.
+    """Whether `error` is, or wraps, an error of this class from the server.
 
     More than `isinstance`: code 429 is `TooManyRequests` and 413 `RequestEntityTooLarge`
     even under another reason.
@@ -384,17 +384,17 @@ def is_api_error(error: BaseException, kind: type[ApiError]) -> bool:
     found = find_api_error(error)
     if found is None or isinstance(found, kind):
         return found is not None
-    return found.code in _WHATEVER_THE_REASON and _BY_CODE[found.code] is kind
+    return found.code in _DECIDED_BY_CODE and _BY_CODE[found.code] is kind
 
 
 def status_of_error(error: BaseException) -> Status | None:
-    """What the server said, where `error` is or wraps its answer."""
+    """The server's Status, if `error` is or wraps an error of the server."""
     found = find_api_error(error)
     return found.status if found is not None else None
 
 
 def suggested_delay(error: BaseException) -> int | None:
-    """The seconds that the server asks to wait before trying again; None where it does not."""
+    """The seconds that the server asks to wait before a retry; None if it does not."""
     found = find_api_error(error)
     if found is None:
         return None
@@ -404,28 +404,28 @@ def suggested_delay(error: BaseException) -> int | None:
 
 
 def causes_of(error: BaseException, cause: str) -> list[StatusCause]:
-    """The causes of one type in the server's answer; see `Cause` for the types there are."""
+    """The causes of one type in the server's Status; `Cause` lists the types."""
     found = find_api_error(error)
     return [each for each in found.causes if each.reason == cause] if found is not None else []
 
 
 def has_cause(error: BaseException, cause: str) -> bool:
-    """Whether the server's answer names a cause of this type."""
+    """Whether the server's Status has a cause of this type."""
     return bool(causes_of(error, cause))
 
 
-def _unwrapped(error: BaseException) -> Iterator[BaseException]:
+def _chain(error: BaseException) -> Iterator[BaseException]:
     """The error and all that it wraps, outermost first, each once."""
-    waiting: list[BaseException | None] = [error]
-    seen: set[int] = set()  # `raise error from error` makes a ring
-    while waiting:
-        each = waiting.pop()
+    pending: list[BaseException | None] = [error]
+    seen: set[int] = set()  # `raise error from error` makes a cycle
+    while pending:
+        each = pending.pop()
         if each is None or id(each) in seen:
             continue
         seen.add(id(each))
         yield each
         inner = each.exceptions if isinstance(each, BaseExceptionGroup) else ()
-        waiting += reversed((*inner, each.__cause__))
+        pending += reversed((*inner, each.__cause__))
 
 
 def _kind_of(found: object) -> str:

@@ -1,7 +1,7 @@
 """kubectl's JSONPath: templates such as `{range .items[*]}{.metadata.name}{"\\n"}{end}`.
 
-See also: what a template may say (`syntax`, `parser`), what it finds (`walk`), how
-results are written (`printing`).
+See also: the language (`syntax`, `parser`), the evaluation (`evaluator`), the output
+(`template`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Reads JSONPath templates.
+"""Parses JSONPath templates.
 
-Guarantees: any text gives a template or a `JSONPathError` that names the place; what
-can be known without data (unknown words, ranges that do not pair up) is said here.
-See also: the parts (`syntax`); what they find (`walk`).
+Guarantees: any text gives a template or a `JSONPathError` with the position; errors that do
+not depend on data (unknown words, unpaired ranges) are raised here.
+See also: the syntax tree (`syntax`), its evaluation (`evaluator`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import math
 import re
 from typing import Final, NoReturn, final
 
-from .strings import unquote
 from .syntax import (
     Action,
     Constant,
@@ -33,7 +32,7 @@ __all__ = ["parse"]
 
 _OPERATORS: Final = ("==", "!=", "<", "<=", ">", ">=")
 
-_MOST_RANGES: Final = 50  # one in the other; Python's stack is finite
+_MAX_NESTED_RANGES: Final = 50  # bounds the recursion of the evaluation
 
 _LITERAL: Final = re.compile(r"[^{]*")
 _NAME: Final = re.compile(r"(?:\\.|[^ \t\r\n.,\[\]$@{}\\])*", re.DOTALL)
@@ -48,19 +47,25 @@ _QUOTED: Final = re.compile(r""""(?:\\[^\n]|[^"\\\n])*"|'(?:\\[^\n]|[^'\\\n])*'"
 _NUMBER: Final = re.compile(r"[+-]?[0-9.]*")
 _FLOAT: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)")
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,19}")
+_ESCAPES: Final = {
+    "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\",
+}  # fmt: skip
+_ESCAPE: Final = re.compile(
+    r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{3})|(.?))", re.DOTALL
+)
 
 
 def parse(template: str) -> tuple[Piece, ...]:
     """The pieces of a template.
 
     Raises:
-        JSONPathError: it cannot be read.
+        JSONPathError: it cannot be parsed.
     """
     return _Template(template).read()
 
 
 class _Block:
-    """The template itself, or a range that waits for its end."""
+    """The template itself, or a range that is not closed yet."""
 
     def __init__(self, path: Path = (), *, at: int = 0) -> None:
         self.path = path
@@ -98,8 +103,8 @@ class _Template:
         path = action.read_action()
         match action.word:
             case "range":
-                if len(self._blocks) > _MOST_RANGES:
-                    self._fail(f"more than {_MOST_RANGES} ranges in one another", position)
+                if len(self._blocks) > _MAX_NESTED_RANGES:
+                    self._fail(f"more than {_MAX_NESTED_RANGES} nested ranges", position)
                 self._blocks.append(_Block(path, at=position))
             case "end":
                 self._close(path, at=position)
@@ -109,9 +114,9 @@ class _Template:
 
     def _close(self, path: Path, *, at: int) -> None:
         if path:
-            self._fail("end stands alone in its action (write {end})", at)
+            self._fail("end must be alone in its action (write {end})", at)
         if len(self._blocks) == 1:
-            self._fail("there is no range to end", at)
+            self._fail("end without a range", at)
         block = self._blocks.pop()
         self._blocks[-1].pieces.append(Range(block.path, tuple(block.pieces)))
 
@@ -121,9 +126,9 @@ class _Template:
 
 @final
 class _Expression:
-    """Reads what stands inside an action, or inside the brackets of one.
+    """Parses the content of an action, or of brackets in one.
 
-    `text` is the whole template or a cutting of it that begins at `offset`.
+    `text` is the whole template or a fragment of it that begins at `offset`.
     """
 
     def __init__(self, text: str, *, template: str, position: int = 0, offset: int = 0) -> None:
@@ -132,10 +137,10 @@ class _Expression:
         self._offset = offset
         self._steps: list[Step] = []
         self.position = position
-        self.word = ""  # "range" or "end" in an action that says so
+        self.word = ""  # "range" or "end" if the action begins with it
 
     def read_action(self) -> Path:
-        """The steps up to the closing brace, which is read too."""
+        """The steps up to the closing brace, which is consumed."""
         while not self._text.startswith("}", self.position):
             if self.position >= len(self._text) or self._text[self.position] in "\r\n":
                 self._fail("unclosed action (add })")
@@ -143,7 +148,7 @@ class _Expression:
         self.position += 1
         return tuple(self._steps)
 
-    def read_cutting(self) -> Path:
+    def read_fragment(self) -> Path:
         """The steps up to the end of the text."""
         while self.position < len(self._text):
             self._read_step()
@@ -157,7 +162,7 @@ class _Expression:
             self._read_filter()
         elif self._text.startswith("..", self.position):
             self._read_descent()
-        elif char in " @$":  # the current object is where every path begins anyway
+        elif char in " @$":  # every path begins at the current object anyway
             self.position += 1
         elif char == "[":
             self._read_array()
@@ -168,7 +173,7 @@ class _Expression:
             self._read_field()
         elif char in "+-" or char.isdecimal():
             self._read_number()
-        elif _begins_word(char):
+        elif _starts_word(char):
             self._read_word()
         else:
             self._fail(f"unexpected {char!r}")
@@ -184,7 +189,7 @@ class _Expression:
             self._fail("one recursive descent cannot follow another")
         self._steps.append(Descent())
         self.position += 2
-        if _begins_word(self._text[self.position : self.position + 1]):
+        if _starts_word(self._text[self.position : self.position + 1]):
             self._read_field()
 
     def _read_word(self) -> None:
@@ -206,7 +211,7 @@ class _Expression:
         text = self._take(_NUMBER)
         value = _number(text)
         if value is None:
-            self._fail(f"cannot read the number {text or self._text[at]!r}", at)
+            self._fail(f"cannot parse the number {text or self._text[at]!r}", at)
         self._steps.append(Constant(value))
 
     def _read_quoted(self) -> None:
@@ -214,7 +219,7 @@ class _Expression:
         quoted = self._take(_QUOTED)
         if not quoted:
             self._fail("unterminated quoted string", at)
-        text = unquote(quoted)
+        text = _unquote(quoted)
         if text is None:
             self._fail(f"unknown escape in {quoted}", at)
         self._steps.append(Text(text))
@@ -230,8 +235,8 @@ class _Expression:
         if "," in text:
             return (Union(tuple(self._choices(text, at))),)
         if len(text) >= 2 and text[0] == text[-1] == "'" and "'" not in text[1:-1]:
-            # A key is read as if it were written `.key`, so its dots need a backslash too.
-            return self._cutting(f".{text[1:-1]}", at).read_cutting()
+            # As in kubectl, a key is parsed like `.key`, so its dots need a backslash too.
+            return self._fragment(f".{text[1:-1]}", at).read_fragment()
         return (self._slice(":" if text == "*" else text, at),)
 
     def _choices(self, text: str, at: int) -> list[Path]:
@@ -245,7 +250,7 @@ class _Expression:
     def _slice(self, text: str, at: int) -> Slice:
         found = _SLICE.fullmatch(text)
         if found is None:
-            self._fail(f"cannot read the index {text!r} (write [0], [1:3] or ['key'])", at)
+            self._fail(f"cannot parse the index {text!r} (write [0], [1:3] or ['key'])", at)
         start, stop, step = found.groups()
         return Slice(
             self._index(start, at),
@@ -274,22 +279,22 @@ class _Expression:
     def _filter(self, text: str, at: int) -> Filter:
         found = _COMPARISON.fullmatch(text)
         if found is None:
-            return Filter(self._cutting(text, at).read_cutting(), "", (), self._offset + at)
+            return Filter(self._fragment(text, at).read_fragment(), "", (), self._offset + at)
         left, operator, right = found.groups()
         if operator not in _OPERATORS:
             self._fail(
                 f"unknown operator {operator} (use one of {' '.join(_OPERATORS)})", at + len(left)
             )
         if not right:
-            self._fail(f"nothing stands after {operator}", at + len(text))
+            self._fail(f"no operand after {operator}", at + len(text))
         return Filter(
-            self._cutting(left, at).read_cutting(),
+            self._fragment(left, at).read_fragment(),
             operator,
-            self._cutting(right, at + found.start(3)).read_cutting(),
+            self._fragment(right, at + found.start(3)).read_fragment(),
             self._offset + at,
         )
 
-    def _cutting(self, text: str, at: int) -> _Expression:
+    def _fragment(self, text: str, at: int) -> _Expression:
         return _Expression(text, template=self._template, offset=self._offset + at)
 
     def _take(self, pattern: re.Pattern[str]) -> str:
@@ -304,7 +309,7 @@ class _Expression:
         raise JSONPathError(message, template=self._template, position=position)
 
 
-def _begins_word(char: str) -> bool:
+def _starts_word(char: str) -> bool:
     return char == "_" or char.isalnum()
 
 
@@ -314,3 +319,25 @@ def _number(text: str) -> int | float | None:
     if _FLOAT.fullmatch(text) and math.isfinite(float(text)):
         return float(text)
     return None
+
+
+def _unquote(quoted: str) -> str | None:
+    """The value of a string in single or double quotes, with Go's escapes.
+
+    None if an escape is unknown.
+    """
+    quote, inner = quoted[0], quoted[1:-1]
+    try:
+        return _ESCAPE.sub(lambda escape: _unescape(escape, quote), inner)
+    except LookupError:
+        return None
+
+
+def _unescape(escape: re.Match[str], quote: str) -> str:
+    byte, short, long, octal, plain = escape.groups()
+    if plain is not None:
+        return quote if plain == quote else _ESCAPES[plain]
+    code = int(octal, 8) if octal else int(byte or short or long, 16)
+    if (octal and code > 0xFF) or code > 0x10FFFF or 0xD800 <= code < 0xE000:
+        raise LookupError(escape[0])
+    return chr(code)

@@ -1,7 +1,7 @@
-"""What a JSONPath template is made of, once parsed, and the error that names a place in it.
+"""The syntax tree of a JSONPath template, and the error with a position in it.
 
-Guarantees: every part is a frozen value; `at` is where it stands in the template.
-See also: how the parts come about (`parser`) and what they find (`walk`).
+Guarantees: every node is a frozen value; `at` is its position in the template.
+See also: parsing (`parser`), evaluation (`evaluator`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = [
 
 
 class JSONPathError(InvalidArgument):
-    """A template that cannot be read, or that does not fit the data it was given."""
+    """A template cannot be parsed, or cannot be evaluated on the given data."""
 
     def __init__(self, message: str, *, template: str, position: int) -> None:
         super().__init__(f"jsonpath {template!r:.200}, character {position + 1}: {message}")
@@ -39,23 +39,23 @@ class JSONPathError(InvalidArgument):
         self.position = position
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _unpickled, (self.args[0], self.template, self.position)
+        return _unpickle, (self.args[0], self.template, self.position)
 
 
-def _unpickled(message: str, template: str, position: int) -> JSONPathError:
+def _unpickle(message: str, template: str, position: int) -> JSONPathError:
     error = JSONPathError.__new__(JSONPathError, message)
     error.template, error.position = template, position
     return error
 
 
 class Text(msgspec.Struct, frozen=True):
-    """Literal text: around the actions, or quoted in one."""
+    """Literal text: between actions, or quoted in one."""
 
     text: str
 
 
 class Constant(msgspec.Struct, frozen=True):
-    """A number or a truth value, once for each input."""
+    """A number or a boolean, once for each input."""
 
     value: int | float | bool
 
@@ -72,21 +72,21 @@ class Wildcard(msgspec.Struct, frozen=True):
 
 
 class Descent(msgspec.Struct, frozen=True):
-    """`..`: every map, list and string at any depth, the outer before the inner."""
+    """`..`: every map, list and string at any depth, parents first."""
 
 
 class Slice(msgspec.Struct, frozen=True):
-    """`[n]` or `[start:stop:step]`; None is what the template leaves out."""
+    """`[n]` or `[start:stop:step]`; None for a part that the template omits."""
 
     start: int | None
     stop: int | None
     step: int | None
     at: int
-    single: bool = False  # `[n]`: then `stop` says nothing
+    single: bool = False  # `[n]`: then `stop` is unused
 
 
 class Filter(msgspec.Struct, frozen=True):
-    """`[?(left operator right)]`; without an operator, what has a `left` stays."""
+    """`[?(left operator right)]`; without an operator, items that have `left` are kept."""
 
     left: Path
     operator: str
@@ -95,7 +95,7 @@ class Filter(msgspec.Struct, frozen=True):
 
 
 class Union(msgspec.Struct, frozen=True):
-    """`[x,y]`: all that the first path finds, then all that the second finds."""
+    """`[x,y]`: all results of the first path, then all of the second."""
 
     paths: tuple[Path, ...]
 
@@ -105,7 +105,7 @@ Path: TypeAlias = tuple[Step, ...]
 
 
 class Action(msgspec.Struct, frozen=True):
-    """`{...}`: finds one list of results."""
+    """`{...}`: evaluates to one list of results."""
 
     path: Path
 

@@ -1,7 +1,7 @@
-"""The one error of this package.
+"""The error of this package.
 
-Guarantees: a message names the place and the kind of what was found there, never
-the value itself: patched documents may hold secrets.
+Guarantees: a message names the path and the type of the value, never the value itself:
+patched documents may hold secrets.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from kubeloop.wire.errors import InvalidArgument
 __all__ = ["PatchError", "PatchFailure"]
 
 PatchFailure: TypeAlias = Literal["malformed", "missing", "test", "conflict", "limit"]
-"""Why a patch was refused.
+"""Why a patch was rejected.
 
-`malformed`: it is no patch, or its rules are broken; `missing`: it names what the
-document does not have; `test`: a `test` operation found something else;
-`conflict`: two sides changed the same field; `limit`: too many, too big, too deep.
+`malformed`: it is not a valid patch; `missing`: a path does not exist in the document;
+`test`: a `test` operation failed; `conflict`: two sides changed the same field; `limit`:
+too many operations, too large or nested too deeply.
 """
 
 
 class PatchError(InvalidArgument):
-    """A patch that cannot be read, applied or computed; the documents are untouched.
+    """A patch cannot be read, applied or computed; the documents are unchanged.
 
-    `path` is the JSON pointer of the offending place and `operation` the index of
-    the offending JSON patch operation, where there is one.
+    `path` is the JSON pointer to the cause and `operation` the index of the failed JSON
+    patch operation, if known.
     """
 
     def __init__(
@@ -41,8 +41,8 @@ class PatchError(InvalidArgument):
         self.path = path
         self.operation = operation
 
-    def within(self, context: str, *, operation: int) -> PatchError:
-        """The same failure, told as that of one operation."""
+    def in_operation(self, context: str, *, operation: int) -> PatchError:
+        """The same failure as an error of one operation."""
         return PatchError(
             f"{context}: {self}", failure=self.failure, path=self.path, operation=operation
         )

@@ -1,16 +1,17 @@
-"""JSON patch as kube-apiserver applies it: a list of operations, one after the other.
+"""JSON patch as kube-apiserver applies it: a list of operations, applied in order.
 
-Guarantees: all operations are read before the first is carried out, and one that fails
-fails them all. At most 10000 operations, as the API server has it, and `copy` may not
-multiply a document beyond 3 MiB.
+Guarantees: all operations are parsed before the first is applied, and if one fails, none has
+an effect. As in kube-apiserver, a patch has at most 10000 operations and `copy` adds at most
+3 MiB to a document. A computed patch, applied to the old document, gives exactly the new one;
+equal documents give no operations.
 
-The server's library is more lenient than RFC 6902, and so is this module: a member that is
-missing counts as null for `test` and `copy`; `replace` adds one; `add` without a value adds
-null; an index may be negative (-1 is the last element, or the end for `add`), signed or have
-leading zeros; what stands before the first slash of a path is ignored, and a tilde stands for
-itself unless 0 or 1 follows. It is stricter in one: `add`, `remove`, `move` and `copy` never
-name the whole document. `test` compares as text: 1 is not 1.0.
-See also: how a patch is computed (`json_diff`), RFC 6901's paths (`pointer`).
+The server's library is more lenient than RFC 6902, and so is this module: a missing member
+counts as null for `test` and `copy`; `replace` adds one; `add` without a value adds null; an
+index may be negative (-1 is the last element, or the end for `add`), signed or have leading
+zeros; text before the first slash of a path is ignored, and a tilde is literal unless 0 or 1
+follows. It is stricter in one point: `add`, `remove`, `move` and `copy` cannot address the
+whole document. `test` compares the JSON text: 1 is not 1.0.
+See also: JSON pointers of RFC 6901 (`values`).
 """
 
 from __future__ import annotations
@@ -22,49 +23,53 @@ from typing import final
 import msgspec
 
 from .errors import PatchError, PatchFailure
-from .values import Json, JsonObject, copied, described
+from .values import Json, JsonObject, copied, equal, format_pointer, type_name
 
-__all__ = ["MAX_OPERATIONS", "apply_json_patch"]
+__all__ = ["MAX_OPERATIONS", "apply_json_patch", "json_patch_between"]
 
 MAX_OPERATIONS = 10_000
-# Thirty doublings would otherwise fill any memory.
+# Without a limit, thirty copies that each double the document would exhaust the memory.
 _MAX_COPIED = 3 * 1024 * 1024
 
-# Go's strconv.Atoi; more digits than these make no index, however many zeros lead.
+# As Go's strconv.Atoi; the bound on the digits keeps int() cheap.
 _INDEX = re.compile("[+-]?[0-9]{1,300}", re.ASCII)
 _ESCAPE = re.compile("~[01]")
+
+_Path = tuple[str | int, ...]
 
 
 class _Operation(msgspec.Struct, frozen=True):
     name: str
     path: str
-    value: Json = None  # which is null, or was left out: the server does not tell them apart
+    value: Json = None  # null or omitted: the server does not distinguish them
     source: str = ""
 
 
 def apply_json_patch(document: Json, operations: list[JsonObject]) -> Json:
     """The document, an object or a list, after all operations.
 
-    Raises: PatchError with the index of the operation that failed; its `failure`
-    is "test" when a `test` operation found something else than it asked for.
+    Raises: PatchError with the index of the failed operation; its `failure` is "test" if a
+    `test` operation found another value.
     """
-    state = _State(copied(document, what="the document"))
+    state = _Document(copied(document, what="the document"))
     for number, operation in enumerate(_read_all(operations)):
         try:
             _ACTIONS[operation.name](state, operation)
         except PatchError as error:
-            raise error.within(_title(number, operation), operation=number) from None
-    # Nesting grows by `add`, `copy` and `move`, so it is judged at the end.
+            raise error.in_operation(
+                _operation_title(number, operation), operation=number
+            ) from None
+    # `add`, `copy` and `move` increase the nesting, so it is checked at the end.
     return copied(state.root, what="the patched document")
 
 
-def _title(number: int, operation: _Operation) -> str:
+def _operation_title(number: int, operation: _Operation) -> str:
     return f"JSON patch operation {number} ({operation.name} {operation.path!r})"
 
 
 def _read_all(operations: object) -> list[_Operation]:
     if not isinstance(operations, list):
-        raise PatchError(f"a JSON patch is a list of operations, not {described(operations)}")
+        raise PatchError(f"a JSON patch is a list of operations, not {type_name(operations)}")
     if len(operations) > MAX_OPERATIONS:
         raise PatchError(
             f"a JSON patch of {len(operations)} operations: "
@@ -78,15 +83,15 @@ def _read(number: int, operation: object) -> _Operation:
     try:
         return _operation(operation)
     except PatchError as error:
-        raise error.within(f"JSON patch operation {number}", operation=number) from None
+        raise error.in_operation(f"JSON patch operation {number}", operation=number) from None
 
 
 def _operation(given: object) -> _Operation:
     if not isinstance(given, dict):
-        raise PatchError(f"an operation is an object, not {described(given)}")
+        raise PatchError(f"an operation is an object, not {type_name(given)}")
     name = given.get("op")
     if not isinstance(name, str) or name not in _ACTIONS:
-        found = repr(name) if isinstance(name, str) else described(name)
+        found = repr(name) if isinstance(name, str) else type_name(name)
         raise PatchError(f"'op' is {found}: use one of {', '.join(_ACTIONS)}")
     path = _pointer(given, "path")
     if name in {"move", "copy"}:
@@ -99,28 +104,28 @@ def _operation(given: object) -> _Operation:
 def _pointer(given: JsonObject, member: str) -> str:
     text = given.get(member)
     if not isinstance(text, str):
-        raise PatchError(f"'{member}' is {described(text)}: a JSON pointer is needed")
+        raise PatchError(f"'{member}' is {type_name(text)}: a JSON pointer is needed")
     return text
 
 
 @final
-class _State:
-    """The document between two operations, and how much was copied in it."""
+class _Document:
+    """The document between two operations, and the bytes it may still copy."""
 
     def __init__(self, root: Json) -> None:
         self.root = root
         self._budget = _MAX_COPIED
         if not isinstance(root, dict | list):
-            raise PatchError(f"a JSON patch is for an object or a list, not {described(root)}")
+            raise PatchError(f"a JSON patch is for an object or a list, not {type_name(root)}")
 
     def get(self, path: str) -> Json:
-        """What stands there; None also for a member that is missing."""
+        """The value at a path; None for a missing member too."""
         parent, step = self._parent(path)
         if isinstance(parent, dict):
             return parent.get(step)
-        return parent[_position(step, len(parent), path)]
+        return parent[_list_index(step, len(parent), path)]
 
-    def put(self, path: str, value: Json) -> None:
+    def add(self, path: str, value: Json) -> None:
         """Set a member, or insert an element."""
         parent, step = self._parent(path)
         if isinstance(parent, dict):
@@ -128,25 +133,27 @@ class _State:
         elif step == "-":
             parent.append(value)
         else:
-            parent.insert(_position(step, len(parent) + 1, path), value)
+            parent.insert(_list_index(step, len(parent) + 1, path), value)
 
     def set(self, path: str, value: Json) -> None:
-        """Set a member, or an element that is there."""
+        """Set a member, or an existing element."""
         parent, step = self._parent(path)
         if isinstance(parent, dict):
             parent[step] = value
         else:
-            parent[_position(step, len(parent), path)] = value
+            parent[_list_index(step, len(parent), path)] = value
 
-    def take(self, path: str) -> Json:
-        """Remove what stands there, and return it."""
+    def remove(self, path: str) -> Json:
+        """Remove the value at a path, and return it."""
         parent, step = self._parent(path)
         if isinstance(parent, dict) and step not in parent:
             raise _failure("missing", path, "does not exist")
-        return parent.pop(step if isinstance(parent, dict) else _position(step, len(parent), path))
+        return parent.pop(
+            step if isinstance(parent, dict) else _list_index(step, len(parent), path)
+        )
 
-    def pay(self, value: Json) -> None:
-        """Count a copy. Raises: PatchError when all of them are too much."""
+    def count_copy(self, value: Json) -> None:
+        """Count the bytes of a copy. Raises: PatchError above the limit for all copies."""
         self._budget -= len(msgspec.json.encode(value))
         if self._budget < 0:
             raise PatchError(
@@ -155,92 +162,92 @@ class _State:
             )
 
     def _parent(self, path: str) -> tuple[Json, str]:
-        """The object or list that holds, or would hold, the last step, and that step."""
+        """The object or list that contains the last step of a path, and that step."""
         before, slash, rest = path.partition("/")
         if not slash:
             what = "names no member (begin with '/')" if before else "is the whole document"
             raise _failure("malformed", path, what)
-        *steps, last = (_ESCAPE.sub(_unescaped, step) for step in rest.split("/"))
+        *steps, last = (_ESCAPE.sub(_unescape, step) for step in rest.split("/"))
         value = self.root
         for step in steps:
             if isinstance(value, list):
-                value = value[_position(step, len(value), path)]
+                value = value[_list_index(step, len(value), path)]
             else:
                 value = value.get(step)
             if not isinstance(value, dict | list):
-                raise _failure("missing", path, f"lies inside {described(value)} at {step!r}")
+                raise _failure("missing", path, f"is inside {type_name(value)} at {step!r}")
         return value, last
 
 
-def _unescaped(found: re.Match[str]) -> str:
+def _unescape(found: re.Match[str]) -> str:
     return "/" if found[0] == "~1" else "~"
 
 
-def _position(step: str, size: int, path: str) -> int:
-    """The index that a step names among `size` places; from the end if it is negative."""
+def _list_index(step: str, size: int, path: str) -> int:
+    """The index that a step names in a list of `size`; counted from the end if negative."""
     if not _INDEX.fullmatch(step):
-        raise _failure("malformed", path, "names no position in a list: use an index or '-'")
+        raise _failure("malformed", path, "is not an index of a list: use a number or '-'")
     index = int(step)
     if not -size <= index < size:
-        raise _failure("missing", path, f"is none of the {size} places in a list")
+        raise _failure("missing", path, f"is out of range for a list with {size} positions")
     return index + size if index < 0 else index
 
 
-def _add(state: _State, operation: _Operation) -> None:
-    state.put(operation.path, operation.value)
+def _add(state: _Document, operation: _Operation) -> None:
+    state.add(operation.path, operation.value)
 
 
-def _remove(state: _State, operation: _Operation) -> None:
-    state.take(operation.path)
+def _remove(state: _Document, operation: _Operation) -> None:
+    state.remove(operation.path)
 
 
-def _replace(state: _State, operation: _Operation) -> None:
+def _replace(state: _Document, operation: _Operation) -> None:
     if operation.path:
         state.set(operation.path, operation.value)
     elif isinstance(operation.value, dict | list):
         state.root = operation.value
     else:
-        found = described(operation.value)
-        raise _failure("malformed", "", f"is the whole document and cannot become {found}")
+        found = type_name(operation.value)
+        raise _failure("malformed", "", f"is the whole document and cannot be replaced by {found}")
 
 
-def _move(state: _State, operation: _Operation) -> None:
-    state.put(operation.path, state.take(operation.source))
+def _move(state: _Document, operation: _Operation) -> None:
+    state.add(operation.path, state.remove(operation.source))
 
 
-def _copy(state: _State, operation: _Operation) -> None:
+def _copy(state: _Document, operation: _Operation) -> None:
     value = copied(state.get(operation.source), what="the copied value")
     if value is not None:
-        state.pay(value)
-    state.put(operation.path, value)
+        state.count_copy(value)
+    state.add(operation.path, value)
 
 
-def _test(state: _State, operation: _Operation) -> None:
+def _test(state: _Document, operation: _Operation) -> None:
     found = state.get(operation.path) if operation.path else state.root
-    if not (found is None and operation.value is None) and not _passes(found, operation.value):
+    if not (found is None and operation.value is None) and not _matches(found, operation.value):
         raise _failure(
             "test",
             operation.path,
-            f"is {described(found)} and not the value asked for, which is "
-            f"{described(operation.value)}: read the object again and redo the change",
+            f"is {type_name(found)} and not the expected value, which is "
+            f"{type_name(operation.value)}: read the object again and redo the change",
         )
 
 
-def _passes(found: Json, wanted: Json) -> bool:
+def _matches(found: Json, wanted: Json) -> bool:
     match found, wanted:
         case dict(), dict():
             return found.keys() == wanted.keys() and all(
-                (value is None and wanted[key] is None) or _passes(value, wanted[key])
+                (value is None and wanted[key] is None) or _matches(value, wanted[key])
                 for key, value in found.items()
             )
         case list(), list():
-            # The server fails on a null in a list, so that no test of such a list passes.
-            return len(found) == len(wanted) and all(map(_passes, found, wanted))
+            # The server never matches a list that contains null.
+            return len(found) == len(wanted) and all(map(_matches, found, wanted))
         case _:
             return found is not None and type(found) is type(wanted) and bool(found == wanted)
 
 
-_ACTIONS: dict[str, Callable[[_State, _Operation], None]] = {
+_ACTIONS: dict[str, Callable[[_Document, _Operation], None]] = {
     "add": _add,
     "remove": _remove,
     "replace": _replace,
@@ -252,3 +259,74 @@ _ACTIONS: dict[str, Callable[[_State, _Operation], None]] = {
 
 def _failure(failure: PatchFailure, path: str, message: str) -> PatchError:
     return PatchError(f"{path!r} {message}", failure=failure, path=path)
+
+
+def json_patch_between(old: Json, new: Json) -> list[JsonObject]:
+    """The operations that turn `old` into `new`.
+
+    Lists are compared by position between their common prefix and suffix, so that an inserted
+    or removed element is one operation.
+    Raises: PatchError if either is not JSON, is nested too deeply, or is neither an object nor
+    a list.
+    """
+    before, after = copied(old, what="the old document"), copied(new, what="the new document")
+    for document in (before, after):
+        if not isinstance(document, dict | list):
+            raise PatchError(
+                f"a JSON patch is for an object or a list, not {type_name(document)}", path=""
+            )
+    operations: list[JsonObject] = []
+    _compare(before, after, (), operations)
+    if len(operations) > MAX_OPERATIONS:
+        # The server would reject that many.
+        return [_diff_operation("replace", (), after)]
+    return operations
+
+
+def _compare(old: Json, new: Json, path: _Path, into: list[JsonObject]) -> None:
+    match old, new:
+        case dict(), dict():
+            _compare_objects(old, new, path, into)
+        case list(), list():
+            _compare_lists(old, new, path, into)
+        case _ if not equal(old, new):
+            into.append(_diff_operation("replace", path, new))
+
+
+def _compare_objects(old: JsonObject, new: JsonObject, path: _Path, into: list[JsonObject]) -> None:
+    into.extend({"op": "remove", "path": _pointer_to(path, key)} for key in old if key not in new)
+    for key, value in new.items():
+        if key in old:
+            _compare(old[key], value, (*path, key), into)
+        else:
+            into.append(_diff_operation("add", (*path, key), value))
+
+
+def _compare_lists(old: list[Json], new: list[Json], path: _Path, into: list[JsonObject]) -> None:
+    start = _common_prefix(old, new)
+    tail = _common_prefix(old[start:][::-1], new[start:][::-1])
+    old_end, new_end = len(old) - tail, len(new) - tail
+    both = min(old_end, new_end)
+    for index in range(start, both):
+        _compare(old[index], new[index], (*path, index), into)
+    # Backwards, so that a removal does not shift the remaining ones.
+    into.extend(
+        {"op": "remove", "path": _pointer_to(path, at)} for at in range(old_end - 1, both - 1, -1)
+    )
+    into.extend(_diff_operation("add", (*path, at), new[at]) for at in range(both, new_end))
+
+
+def _common_prefix(left: list[Json], right: list[Json]) -> int:
+    """The number of equal elements at the beginning of both lists."""
+    for count, (one, other) in enumerate(zip(left, right, strict=False)):
+        if not equal(one, other):
+            return count
+    return min(len(left), len(right))
+
+
+def _diff_operation(name: str, path: _Path, value: Json) -> JsonObject:
+    return {"op": name, "path": format_pointer(path), "value": value}
+
+
+def _pointer_to(path: _Path, step: str | int) -> str:
+    return format_pointer((*path, step))

@@ -1,10 +1,9 @@
 """JSON merge patch (RFC 7386): objects merge, null deletes, everything else replaces.
 
-As kube-apiserver applies it: null members are also left out of objects in a list, unless the
-list replaces an object.
-Guarantees: applied to the old object a computed patch gives the new one, where a
-null member counts as absent, since this kind of patch cannot set one; equal
-objects give `{}`.
+Like kube-apiserver, it also drops null members of objects in a list, unless the list replaces
+an object.
+Guarantees: a computed patch, applied to the old object, gives the new one; null members count
+as absent, because a merge patch cannot set them. Equal objects give `{}`.
 """
 
 from __future__ import annotations
@@ -17,19 +16,19 @@ __all__ = ["apply_merge_patch", "merge_patch_between", "three_way_merge_patch"]
 def apply_merge_patch(document: Json, patch: Json) -> Json:
     """The document after the patch.
 
-    Raises: PatchError when either is not JSON or nests too deep.
+    Raises: PatchError if either is not JSON or is nested too deeply.
     """
     target = copied(document, what="the document")
     change = copied(patch, what="the merge patch")
     if isinstance(target, dict) and isinstance(change, dict):
-        return _merged(target, change)
+        return _merge(target, change)
     return _without_nulls(change)
 
 
 def merge_patch_between(old: JsonObject, new: JsonObject) -> JsonObject:
-    """The patch that makes `old` into `new`.
+    """The patch that turns `old` into `new`.
 
-    Raises: PatchError when either is no JSON object or nests too deep.
+    Raises: PatchError if either is not a JSON object or is nested too deeply.
     """
     before = copied_object(old, what="the old document")
     return _difference(before, copied_object(new, what="the new document"), before)
@@ -38,11 +37,11 @@ def merge_patch_between(old: JsonObject, new: JsonObject) -> JsonObject:
 def three_way_merge_patch(
     original: JsonObject, modified: JsonObject, current: JsonObject
 ) -> JsonObject:
-    """The patch that brings a wish, `modified`, into what others have changed since.
+    """The patch that applies `modified` to `current`, which others may have changed.
 
-    Sets what differs between `current` and `modified`, deletes what `original` (the
-    wish of last time) had and `modified` has no more, and leaves the rest alone.
-    Raises: PatchError when one is no JSON object or nests too deep.
+    It sets the fields that differ between `current` and `modified`, deletes those that
+    `original` (what was last applied) has and `modified` does not, and keeps all others.
+    Raises: PatchError if one is not a JSON object or is nested too deeply.
     """
     return _difference(
         copied_object(original, what="the original document"),
@@ -51,7 +50,7 @@ def three_way_merge_patch(
     )
 
 
-def _merged(target: JsonObject, patch: JsonObject) -> JsonObject:
+def _merge(target: JsonObject, patch: JsonObject) -> JsonObject:
     for key, value in patch.items():
         before = target.get(key)
         if value is None:
@@ -59,7 +58,7 @@ def _merged(target: JsonObject, patch: JsonObject) -> JsonObject:
         elif not isinstance(before, dict):
             target[key] = _without_nulls(value)
         else:
-            target[key] = _merged(before, value) if isinstance(value, dict) else value
+            target[key] = _merge(before, value) if isinstance(value, dict) else value
     return target
 
 
@@ -83,6 +82,6 @@ def _difference(original: JsonObject, modified: JsonObject, current: JsonObject)
             if inner:
                 patch[key] = inner
         elif not equal(now, value):
-            # Merging into nothing leaves out the nulls that say nothing.
+            # In a new object a null member would delete nothing.
             patch[key] = _without_nulls(value) if isinstance(value, dict) else value
     return patch

@@ -1,8 +1,8 @@
-"""Applying a strategic merge patch: a merge patch that knows lists.
+"""Applies strategic merge patches: merge patches that merge lists by key.
 
-Guarantees: what the directives and merge keys say is done as the API server does
-it, down to the order of lists; a list without merge rules is replaced whole.
-See also: how such a patch is computed (`strategic_diff`), the lists (`strategic_lists`).
+Guarantees: directives and merge keys have the effect they have in kube-apiserver, including
+the order of lists; a list without a merge strategy is replaced.
+See also: computing a patch (`strategic_diff`), directives and lists (`strategic_rules`).
 """
 
 from __future__ import annotations
@@ -11,207 +11,205 @@ from typing import Final
 
 from kubeloop.wire.facts import TypeFacts
 
-from .strategic_lists import (
-    arranged,
-    identities,
-    merged_scalars,
-    ranks,
-    refuse_disorder,
-    split_elements,
-)
-from .strategic_terms import (
+from .strategic_rules import (
     DELETE_VALUES,
     PATCH,
     RETAIN_KEYS,
     SET_ORDER,
-    Place,
+    FieldPath,
     are_objects,
+    check_order,
     element_identity,
+    first_positions,
+    identities,
     is_directive,
+    merge_scalars,
+    ordered,
     scalar_identity,
+    split_elements,
 )
-from .values import Json, JsonObject, copied_object, described
+from .values import Json, JsonObject, copied_object, type_name
 
-__all__ = ["apply_strategic_patch", "merged_object"]
+__all__ = ["apply_strategic_patch", "merge_object"]
 
-# What an added value leaves behind that is nothing but a directive.
+# The result for a new value that is only a directive.
 _NOTHING: Final = object()
 
 
 def apply_strategic_patch(document: JsonObject, patch: JsonObject, facts: TypeFacts) -> JsonObject:
     """The document after the patch, by the merge rules of its type.
 
-    Raises: PatchError for a directive nobody knows or that contradicts the patch, and
-    for an element of a merge list without its merge key.
+    Raises: PatchError for a directive that is unknown or contradicts the patch, and for an
+    element of a merge list without its merge key.
     """
     target = copied_object(document, what="the document")
     change = copied_object(patch, what="the strategic patch")
-    return merged_object(target, change, Place(facts))
+    return merge_object(target, change, FieldPath(facts))
 
 
-def merged_object(target: JsonObject, change: JsonObject, place: Place) -> JsonObject:
-    """`target` with `change` merged into it; takes both over."""
+def merge_object(target: JsonObject, change: JsonObject, path: FieldPath) -> JsonObject:
+    """Merge `change` into `target`; both may be modified. Returns the result."""
     if PATCH in change:
-        return _directed_object(change, place)
-    orders = _take_lists(change, SET_ORDER, place)
-    deletions = _take_lists(change, DELETE_VALUES, place)
-    _retain_keys(target, change, place)
+        return _apply_directive(change, path)
+    orders = _take_lists(change, SET_ORDER, path)
+    deletions = _take_lists(change, DELETE_VALUES, path)
+    _retain_keys(target, change, path)
     for field, order in orders.items():
-        _merge_ordered(target, field, change.pop(field, []), order=order, place=place)
+        _merge_ordered(target, field, change.pop(field, []), order=order, path=path)
     for field, value in change.items():
-        _merge_field(target, field, value, place=place)
-    # Last, so that a value both added and deleted is gone.
+        _merge_field(target, field, value, path=path)
+    # Last, so that a value that is both added and deleted is deleted.
     for field, values in deletions.items():
-        _delete_values(target, field, values, place=place)
+        _delete_values(target, field, values, path=path)
     return target
 
 
-def _directed_object(change: JsonObject, place: Place) -> JsonObject:
+def _apply_directive(change: JsonObject, path: FieldPath) -> JsonObject:
     match change.pop(PATCH):
         case "replace":
-            replaced: JsonObject = _undirected(change)
+            replaced: JsonObject = _without_directives(change)
             return replaced
         case "delete":
             return {}
         case _:
-            raise place.failure(f"{PATCH} in an object has to be 'replace' or 'delete'")
+            raise path.error(f"{PATCH} in an object has to be 'replace' or 'delete'")
 
 
-def _undirected(value: Json) -> Json:
-    """What replaces an object, or is new in a list: directives in it say nothing, nulls are
-    nothing, the rest stands."""
+def _without_directives(value: Json) -> Json:
+    """A value that replaces an object or is new in a list: directives and nulls are dropped."""
     match value:
         case dict():
             return {
-                key: _undirected(item)
+                key: _without_directives(item)
                 for key, item in value.items()
                 if item is not None and not is_directive(key)
             }
         case list():
-            return [_undirected(item) for item in value]
+            return [_without_directives(item) for item in value]
         case _:
             return value
 
 
-def _take_lists(change: JsonObject, prefix: str, place: Place) -> dict[str, list[Json]]:
-    """The directives of one kind by the field they are about, removed from the patch."""
+def _take_lists(change: JsonObject, prefix: str, path: FieldPath) -> dict[str, list[Json]]:
+    """Remove the directives of one kind from the patch; returns them by field."""
     taken = {key: change.pop(key) for key in list(change) if key.startswith(prefix)}
     for key, value in taken.items():
         if not isinstance(value, list):
-            raise place.failure(f"{key} is {described(value)}: a list is needed")
+            raise path.error(f"{key} is {type_name(value)}: a list is needed")
     return {key.removeprefix(prefix): value for key, value in taken.items()}
 
 
-def _retain_keys(target: JsonObject, change: JsonObject, place: Place) -> None:
+def _retain_keys(target: JsonObject, change: JsonObject, path: FieldPath) -> None:
     if RETAIN_KEYS not in change:
         return
     keys = change.pop(RETAIN_KEYS)
     if not isinstance(keys, list):
-        raise place.failure(f"{RETAIN_KEYS} is {described(keys)}: a list of keys is needed")
+        raise path.error(f"{RETAIN_KEYS} is {type_name(keys)}: a list of keys is needed")
     for key, value in change.items():
         if value is not None and key not in keys:
-            raise place.failure(f"{key!r} is set but not listed in {RETAIN_KEYS}: list it")
+            raise path.error(f"{key!r} is set but not listed in {RETAIN_KEYS}: list it")
     for key in [key for key in target if key not in keys]:
         del target[key]
 
 
-def _merge_field(target: JsonObject, field: str, value: Json, *, place: Place) -> None:
+def _merge_field(target: JsonObject, field: str, value: Json, *, path: FieldPath) -> None:
     if value is None:
         target.pop(field, None)
         return
-    merged = _merged_value(target.get(field), value, field=field, place=place)
+    merged = _merge_value(target.get(field), value, field=field, path=path)
     if merged is _NOTHING:
         target.pop(field, None)
     else:
         target[field] = merged
 
 
-def _merged_value(old: Json, new: Json, *, field: str, place: Place) -> Json:
+def _merge_value(old: Json, new: Json, *, field: str, path: FieldPath) -> Json:
     match old, new:
-        case dict(), dict() if PATCH in new or not place.has(field, "replace"):
-            return merged_object(old, new, place.inside(field))
-        case list(), list() if place.has(field, "merge"):
-            return _merged_list(old, new, field=field, place=place)
+        case dict(), dict() if PATCH in new or not path.has_strategy(field, "replace"):
+            return merge_object(old, new, path.child(field))
+        case list(), list() if path.has_strategy(field, "merge"):
+            return _merge_list(old, new, field=field, path=path)
         case list(), list():
             return new
         case _:
-            return _added(new)
+            return _new_value(new)
 
 
-def _added(value: Json) -> Json:
-    """A value that meets nothing to merge with: without nulls, directives and what
-    carries `$patch`, which the server drops even when it says 'replace'."""
+def _new_value(value: Json) -> Json:
+    """A value with no counterpart to merge with: nulls, directives and objects with `$patch`
+    are dropped. kube-apiserver drops the latter even for `$patch: replace`."""
     match value:
         case dict() if PATCH in value:
             return _NOTHING
         case dict():
             kept = {
-                key: _added(item)
+                key: _new_value(item)
                 for key, item in value.items()
                 if item is not None and not is_directive(key)
             }
             return {key: item for key, item in kept.items() if item is not _NOTHING}
         case list():
-            return [item for item in map(_added, value) if item is not _NOTHING]
+            return [item for item in map(_new_value, value) if item is not _NOTHING]
         case _:
             return value
 
 
-def _merged_list(old: list[Json], new: list[Json], *, field: str, place: Place) -> list[Json]:
-    key, inner = place.rules(field).patch_merge_key, place.inside(field)
+def _merge_list(old: list[Json], new: list[Json], *, field: str, path: FieldPath) -> list[Json]:
+    key, inner = path.facts_of(field).patch_merge_key, path.child(field)
     if not are_objects(inner, key, old, new):
-        return arranged(merged_scalars(old, new, inner), order=new, server=old, key="", place=inner)
-    merged, elements = _merged_elements(list(old), new, key, place=inner)
-    return arranged(merged, order=elements, server=old, key=key, place=inner)
+        return ordered(merge_scalars(old, new, inner), order=new, server=old, key="", path=inner)
+    merged, elements = _merge_elements(list(old), new, key, path=inner)
+    return ordered(merged, order=elements, server=old, key=key, path=inner)
 
 
-def _merged_elements(
-    old: list[JsonObject], new: list[JsonObject], key: str, *, place: Place
+def _merge_elements(
+    old: list[JsonObject], new: list[JsonObject], key: str, *, path: FieldPath
 ) -> tuple[list[JsonObject], list[JsonObject]]:
-    """The elements after the patch, unordered, and those the patch has named."""
-    split = split_elements(new, key, place)
+    """The elements after the patch, not yet ordered, and those that the patch names."""
+    split = split_elements(new, key, path)
     if split.replace:
-        return [_undirected(element) for element in split.plain], []
-    kept = [item for item in old if element_identity(item, key, place) not in split.deleted]
-    positions = ranks(identities(kept, key, place))
+        return [_without_directives(element) for element in split.plain], []
+    kept = [item for item in old if element_identity(item, key, path) not in split.deleted]
+    positions = first_positions(identities(kept, key, path))
     for index, element in enumerate(split.plain):
-        name = element_identity(element, key, place)
+        name = element_identity(element, key, path)
         if name in positions:
             at = positions[name]
-            kept[at] = merged_object(kept[at], element, place.element(index))
+            kept[at] = merge_object(kept[at], element, path.element(index))
         else:
             positions[name] = len(kept)
-            kept.append(_undirected(element))
+            kept.append(_without_directives(element))
     return kept, split.plain
 
 
 def _merge_ordered(
-    target: JsonObject, field: str, new: Json, *, order: list[Json], place: Place
+    target: JsonObject, field: str, new: Json, *, order: list[Json], path: FieldPath
 ) -> None:
-    """Merge a list and bring it into the order that `$setElementOrder` asks for."""
-    old, inner = target.get(field), place.inside(field)
-    if not place.has(field, "merge"):
-        raise inner.failure(f"{SET_ORDER}{field} for a list that is not merged: leave it out")
+    """Merge a list and order it by `$setElementOrder`."""
+    old, inner = target.get(field), path.child(field)
+    if not path.has_strategy(field, "merge"):
+        raise inner.error(f"{SET_ORDER}{field} for a list that is not merged: leave it out")
     if not isinstance(new, list) or not isinstance(old, (list, type(None))):
-        raise inner.failure(f"{SET_ORDER}{field} for something that is not a list")
+        raise inner.error(f"{SET_ORDER}{field} for something that is not a list")
     if old is None and not new:
         return
-    key = place.rules(field).patch_merge_key
+    key = path.facts_of(field).patch_merge_key
     objects = are_objects(inner, key, old or [], new, order)
-    refuse_disorder(new, order, key=key, place=inner)
+    check_order(new, order, key=key, path=inner)
     if old is None:
-        merged, server = _added(new), []
+        merged, server = _new_value(new), []
     elif objects:
-        merged, _ = _merged_elements(list(old), new, key, place=inner)
-        # To the server a new element has stood there, where a deleted one left room for it.
+        merged, _ = _merge_elements(list(old), new, key, path=inner)
+        # kube-apiserver orders a new element that takes the index of a deleted one as if it
+        # had been in the list before.
         server = merged[: len(old)]
     else:
-        merged, server = merged_scalars(old, new, inner), old
-    target[field] = arranged(merged, order=order, server=server, key=key, place=inner)
+        merged, server = merge_scalars(old, new, inner), old
+    target[field] = ordered(merged, order=order, server=server, key=key, path=inner)
 
 
-def _delete_values(target: JsonObject, field: str, values: list[Json], *, place: Place) -> None:
-    old, inner = target.get(field), place.inside(field)
+def _delete_values(target: JsonObject, field: str, values: list[Json], *, path: FieldPath) -> None:
+    old, inner = target.get(field), path.child(field)
     if not isinstance(old, list):
         return
     gone = {scalar_identity(value, inner) for value in values}

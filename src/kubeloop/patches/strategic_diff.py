@@ -1,10 +1,11 @@
-"""Computing a strategic merge patch, from two documents or from three.
+"""Computes strategic merge patches from two or three documents.
 
-Guarantees: applied to the old document the patch of two gives exactly the new one,
-lists and their order included, where a null member counts as absent and a merge
-list of scalars as a set; equal documents give `{}`. The patch of three is the same
-whenever nobody else has changed anything.
-See also: what the patch does (`strategic`), who is in whose way (`strategic_conflicts`).
+Guarantees: the patch of two documents, applied to the old one, gives exactly the new one,
+including the order of lists; a null member counts as absent and a merge list of scalars as a
+set. Equal documents give `{}`. The three-way patch is the same if no one else has changed
+the object. Two patches conflict if they set the same field to different values; merge lists
+of scalars and orders never conflict.
+See also: applying a patch (`strategic`).
 """
 
 from __future__ import annotations
@@ -18,17 +19,18 @@ import msgspec
 from kubeloop.wire.facts import TypeFacts
 
 from .errors import PatchError
-from .strategic import merged_object
-from .strategic_conflicts import refuse_conflicts
-from .strategic_lists import identities, merged_scalars, ranks
-from .strategic_terms import (
+from .strategic import merge_object
+from .strategic_rules import (
     DELETE_VALUES,
     PATCH,
     RETAIN_KEYS,
     SET_ORDER,
-    Place,
+    FieldPath,
     are_objects,
+    first_positions,
+    identities,
     is_directive,
+    merge_scalars,
 )
 from .values import Json, JsonObject, copied, copied_object, equal
 
@@ -38,7 +40,7 @@ T = TypeVar("T")
 
 
 class _Versions(msgspec.Struct, Generic[T], frozen=True):
-    """One value three times: as last wished, as wished now, as it stands."""
+    """Three versions of one value: as last applied, as desired now, as on the server."""
 
     original: T
     modified: T
@@ -46,14 +48,14 @@ class _Versions(msgspec.Struct, Generic[T], frozen=True):
 
 
 def strategic_patch_between(old: JsonObject, new: JsonObject, facts: TypeFacts) -> JsonObject:
-    """The patch that makes `old` into `new`, by the merge rules of their type.
+    """The patch that turns `old` into `new`, by the merge rules of their type.
 
-    Raises: PatchError when an element of a merge list has no merge key, or a key of a
-    document would be read as a directive.
+    Raises: PatchError if an element of a merge list has no merge key, or if a key of a
+    document is the name of a directive.
     """
     before = _document(old, "the old document")
     after = _document(new, "the new document")
-    return _object_patch(_Versions(before, after, before), Place(facts))
+    return _object_patch(_Versions(before, after, before), FieldPath(facts))
 
 
 def three_way_strategic_patch(
@@ -64,30 +66,30 @@ def three_way_strategic_patch(
     *,
     overwrite: bool = True,
 ) -> JsonObject:
-    """The patch that brings a wish, `modified`, into what others have changed since.
+    """The patch that applies `modified` to `current`, which others may have changed.
 
-    Sets what differs between `current` and `modified`, deletes what `original` (the
-    wish of last time) had and `modified` has no more, and leaves the rest alone.
-    Raises: PatchError as `strategic_patch_between` does; with `overwrite` off also,
-    with failure "conflict", when the patch touches what others have changed.
+    It sets the fields that differ between `current` and `modified`, deletes those that
+    `original` (what was last applied) has and `modified` does not, and keeps all others.
+    Raises: PatchError as `strategic_patch_between` does; with `overwrite=False` also, with
+    failure "conflict", if the patch changes a field that others have changed.
     """
     before = _document(original, "the original document")
     now = _document(current, "the current document")
     versions = _Versions(before, _document(modified, "the modified document"), now)
-    patch = _object_patch(versions, Place(facts))
+    patch = _object_patch(versions, FieldPath(facts))
     if not overwrite:
-        changed = _object_patch(_Versions(before, now, before), Place(facts))
-        refuse_conflicts(patch, changed, Place(facts))
+        changed = _object_patch(_Versions(before, now, before), FieldPath(facts))
+        check_conflicts(patch, changed, FieldPath(facts))
     return patch
 
 
 def _document(value: object, what: str) -> JsonObject:
     document = copied_object(value, what=what)
-    _refuse_directives(document, what)
+    _reject_directives(document, what)
     return document
 
 
-def _refuse_directives(value: Json, what: str) -> None:
+def _reject_directives(value: Json, what: str) -> None:
     match value:
         case dict():
             for key, item in value.items():
@@ -96,19 +98,19 @@ def _refuse_directives(value: Json, what: str) -> None:
                         f"{what} has the key {key!r}, which a strategic patch reads "
                         "as a directive: use a merge patch"
                     )
-                _refuse_directives(item, what)
+                _reject_directives(item, what)
         case list():
             for item in value:
-                _refuse_directives(item, what)
+                _reject_directives(item, what)
 
 
 def _object_patch(
-    versions: _Versions[JsonObject], place: Place, *, retain: bool = False
+    versions: _Versions[JsonObject], path: FieldPath, *, retain: bool = False
 ) -> JsonObject:
     modified, current = versions.modified, versions.current
     patch: JsonObject = {key: None for key in versions.original if key not in modified}
     for field in modified:
-        patch.update(_field_patch(versions, field, place))
+        patch.update(_field_patch(versions, field, path))
     kept = sorted(key for key, value in modified.items() if value is not None)
     surplus = any(value is not None and key not in modified for key, value in current.items())
     if retain and kept and (patch or surplus):
@@ -116,124 +118,173 @@ def _object_patch(
     return patch
 
 
-def _field_patch(versions: _Versions[JsonObject], field: str, place: Place) -> JsonObject:
-    """What the patch has to say about one field that is wished for."""
+def _field_patch(versions: _Versions[JsonObject], field: str, path: FieldPath) -> JsonObject:
+    """The part of the patch for one field of `modified`."""
     before, new, now = (
         versions.original.get(field),
         versions.modified[field],
         versions.current.get(field),
     )
     match now, new:
-        case dict(), dict() if not place.has(field, "replace"):
+        case dict(), dict() if not path.has_strategy(field, "replace"):
             inner = _Versions(before if isinstance(before, dict) else {}, new, now)
-            retain = place.has(field, "retainKeys")
-            patch = _object_patch(inner, place.inside(field), retain=retain)
+            retain = path.has_strategy(field, "retainKeys")
+            patch = _object_patch(inner, path.child(field), retain=retain)
             return {field: patch} if patch else {}
-        case list(), list() if place.has(field, "merge"):
+        case list(), list() if path.has_strategy(field, "merge"):
             lists = _Versions(before if isinstance(before, list) else [], new, now)
-            return _list_patch(lists, field, place)
+            return _list_patch(lists, field, path)
         case _:
             return {} if equal(now, new) else {field: new}
 
 
-def _list_patch(lists: _Versions[list[Json]], field: str, place: Place) -> JsonObject:
-    key, inner = place.rules(field).patch_merge_key, place.inside(field)
+def _list_patch(lists: _Versions[list[Json]], field: str, path: FieldPath) -> JsonObject:
+    key, inner = path.facts_of(field).patch_merge_key, path.child(field)
     if not are_objects(inner, key, lists.original, lists.modified, lists.current):
         return _scalars_patch(lists, field, inner)
-    if _ambiguous(lists, key, inner):
-        retain = place.has(field, "retainKeys")
-        return _replacing_patch(lists, field, key, place=inner, retain=retain)
-    return _elements_patch(lists, field, place)
+    if _has_duplicate_keys(lists, key, inner):
+        retain = path.has_strategy(field, "retainKeys")
+        return _replacement_patch(lists, field, key, path=inner, retain=retain)
+    return _elements_patch(lists, field, path)
 
 
-def _scalars_patch(lists: _Versions[list[Json]], field: str, place: Place) -> JsonObject:
-    wished = merged_scalars(lists.modified, [], place)
-    added = _without(wished, lists.current, "", place)
-    removed = _without(merged_scalars(lists.original, [], place), wished, "", place)
+def _scalars_patch(lists: _Versions[list[Json]], field: str, path: FieldPath) -> JsonObject:
+    desired = merge_scalars(lists.modified, [], path)
+    added = _missing_from(desired, lists.current, "", path)
+    removed = _missing_from(merge_scalars(lists.original, [], path), desired, "", path)
     patch: JsonObject = {}
     if added:
         patch[field] = added
     if removed:
         patch[DELETE_VALUES + field] = removed
-    if wished and lists.current and (patch or _reordered(lists, "", place)):
-        patch[SET_ORDER + field] = wished
+    if desired and lists.current and (patch or _order_differs(lists, "", path)):
+        patch[SET_ORDER + field] = desired
     return patch
 
 
-def _elements_patch(lists: _Versions[list[JsonObject]], field: str, place: Place) -> JsonObject:
-    key, inner = place.rules(field).patch_merge_key, place.inside(field)
-    retain = place.has(field, "retainKeys")
+def _elements_patch(lists: _Versions[list[JsonObject]], field: str, path: FieldPath) -> JsonObject:
+    key, inner = path.facts_of(field).patch_merge_key, path.child(field)
+    retain = path.has_strategy(field, "retainKeys")
     changes = _changed_elements(lists, key, inner, retain=retain)
-    gone = _without(lists.original, lists.modified, key, inner)
+    gone = _missing_from(lists.original, lists.modified, key, inner)
     changes += [{PATCH: "delete", key: element[key]} for element in gone]
     patch: JsonObject = {field: changes} if changes else {}
-    if lists.modified and lists.current and (patch or _reordered(lists, key, inner)):
+    if lists.modified and lists.current and (patch or _order_differs(lists, key, inner)):
         patch[SET_ORDER + field] = [{key: element[key]} for element in lists.modified]
     return patch
 
 
 def _changed_elements(
-    lists: _Versions[list[JsonObject]], key: str, place: Place, *, retain: bool
+    lists: _Versions[list[JsonObject]], key: str, path: FieldPath, *, retain: bool
 ) -> list[JsonObject]:
-    """The wished elements that are new, whole, and the changes of the others."""
-    before, now = _by_name(lists.original, key, place), _by_name(lists.current, key, place)
+    """The new elements, complete, and the patches of the existing ones."""
+    before, now = _by_identity(lists.original, key, path), _by_identity(lists.current, key, path)
     changes: list[JsonObject] = []
-    for name, element in _by_name(lists.modified, key, place).items():
+    for name, element in _by_identity(lists.modified, key, path).items():
         if name not in now:
             changes.append(element)
             continue
         versions = _Versions(before.get(name, {}), element, now[name])
-        patch = _object_patch(versions, place, retain=retain)
+        patch = _object_patch(versions, path, retain=retain)
         if patch:
             changes.append({key: element[key]} | patch)
     return changes
 
 
-def _ambiguous(lists: _Versions[list[JsonObject]], key: str, place: Place) -> bool:
+def _has_duplicate_keys(lists: _Versions[list[JsonObject]], key: str, path: FieldPath) -> bool:
     """Whether a merge key occurs twice, as TCP and UDP on one port do."""
     return any(
-        len(ranks(identities(elements, key, place))) < len(elements)
+        len(first_positions(identities(elements, key, path))) < len(elements)
         for elements in (lists.modified, lists.current)
     )
 
 
-def _replacing_patch(
-    lists: _Versions[list[JsonObject]], field: str, key: str, *, place: Place, retain: bool
+def _replacement_patch(
+    lists: _Versions[list[JsonObject]], field: str, key: str, *, path: FieldPath, retain: bool
 ) -> JsonObject:
-    """The whole list anew: merging by an ambiguous key would melt elements into one."""
-    before, now = _by_name(lists.original, key, place), _by_name(lists.current, key, place)
-    wished = _by_name(lists.modified, key, place)
+    """A patch that replaces the list: with duplicate keys a merge would lose elements."""
+    before, now = _by_identity(lists.original, key, path), _by_identity(lists.current, key, path)
+    desired = _by_identity(lists.modified, key, path)
     target = []
-    for name, element in wished.items():
+    for name, element in desired.items():
         versions = _Versions(before.get(name, {}), element, now.get(name, {}))
-        patch = copied(_object_patch(versions, place, retain=retain), what="the patch")
-        # What the server has added to an element stays in it.
-        target.append(merged_object(copied(versions.current, what="an element"), patch, place))
-    target += [item for name, item in now.items() if name not in wished and name not in before]
+        patch = copied(_object_patch(versions, path, retain=retain), what="the patch")
+        # Fields that the server has added to an element are kept.
+        target.append(merge_object(copied(versions.current, what="an element"), patch, path))
+    target += [item for name, item in now.items() if name not in desired and name not in before]
     return {} if equal(target, lists.current) else {field: [{PATCH: "replace"}, *target]}
 
 
-def _by_name(
-    elements: list[JsonObject], key: str, place: Place
+def _by_identity(
+    elements: list[JsonObject], key: str, path: FieldPath
 ) -> dict[tuple[Hashable, int], JsonObject]:
-    """The elements by merge key and by which one with that key they are."""
+    """The elements by merge key and by their number among those with that key."""
     seen: Counter[Hashable] = Counter()
     named = {}
-    for name, element in zip(identities(elements, key, place), elements, strict=True):
+    for name, element in zip(identities(elements, key, path), elements, strict=True):
         named[name, seen[name]] = element
         seen[name] += 1
     return named
 
 
-def _without(elements: list[Json], others: list[Json], key: str, place: Place) -> list[Json]:
-    """The elements that the other list does not have."""
-    known = ranks(identities(others, key, place))
-    names = identities(elements, key, place)
+def _missing_from(
+    elements: list[Json], others: list[Json], key: str, path: FieldPath
+) -> list[Json]:
+    """The elements that are not in `others`."""
+    known = first_positions(identities(others, key, path))
+    names = identities(elements, key, path)
     return [item for name, item in zip(names, elements, strict=True) if name not in known]
 
 
-def _reordered(lists: _Versions[list[Json]], key: str, place: Place) -> bool:
-    """Whether what stands and is wished for stands in another order than wished."""
-    wished = ranks(identities(lists.modified, key, place))
-    standing = ranks(identities(lists.current, key, place))
-    return [n for n in wished if n in standing] != [n for n in standing if n in wished]
+def _order_differs(lists: _Versions[list[Json]], key: str, path: FieldPath) -> bool:
+    """Whether the elements in both `modified` and `current` have different orders there."""
+    desired = first_positions(identities(lists.modified, key, path))
+    present = first_positions(identities(lists.current, key, path))
+    return [n for n in desired if n in present] != [n for n in present if n in desired]
+
+
+def check_conflicts(patch: JsonObject, changed: JsonObject, path: FieldPath) -> None:
+    """Raise PatchError, with failure "conflict", for the first field that both set differently.
+
+    Both are computed patches, so each of their lists has elements of one type.
+    """
+    if patch.get(PATCH) != changed.get(PATCH):
+        raise _conflict(path)
+    for field, value in patch.items():
+        if field in changed and not is_directive(field):
+            _check_field(value, changed[field], field, path)
+
+
+def _check_field(left: Json, right: Json, field: str, path: FieldPath) -> None:
+    inner = path.child(field)
+    match left, right:
+        case dict(), dict() if not path.has_strategy(field, "replace"):
+            check_conflicts(left, right, inner)
+        case list(), list() if path.has_strategy(field, "merge"):
+            _check_elements(left, right, path.facts_of(field).patch_merge_key, inner)
+        case _ if not equal(left, right):
+            raise _conflict(inner)
+
+
+def _check_elements(left: list[Json], right: list[Json], key: str, path: FieldPath) -> None:
+    if not key:
+        return
+    if _replaces(left) or _replaces(right):
+        if not equal(left, right):
+            raise _conflict(path)
+        return
+    others = dict(zip(identities(right, key, path), right, strict=True))
+    for index, name in enumerate(identities(left, key, path)):
+        if name in others:
+            check_conflicts(left[index], others[name], path.element(index))
+
+
+def _replaces(elements: list[Json]) -> bool:
+    return any(element.get(PATCH) == "replace" for element in elements)
+
+
+def _conflict(path: FieldPath) -> PatchError:
+    return path.error(
+        "another client has changed this field: read the object again, or overwrite it",
+        failure="conflict",
+    )

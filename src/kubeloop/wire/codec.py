@@ -1,12 +1,11 @@
-"""Reads JSON into models, losing nothing on the way.
+"""Decodes JSON into models without loss.
 
-Guarantees: what a class does not know is kept as it came, at every depth; `null` and "not
-there" read as empty; an error names the path of the value it is about and never shows the
-value of a Secret. Any thread may read.
-How: msgspec reads strictly, which is the fast way. Where it refuses, the text is read
-again as plain data, unknown keys and nulls are set aside, and the keys are then put into
-the structs they belong to. Objects that hold nothing unknown never pay for it.
-See also: the way back (`sending`), what a field is (`plan`), text formats (`yaml`).
+Guarantees: unknown keys are kept unchanged at every depth; null and absent fields read as
+empty; an error names the path of its value and never shows the value of a Secret. Thread-safe.
+How: msgspec decodes strictly, which is the fast path. If it fails, the text is decoded again
+as plain data, unknown keys and nulls are separated, and the keys are then attached to their
+structs. Objects without unknown keys do not pay for it.
+See also: encoding (`encoding`), the fields of a class (`plan`), YAML (`yaml`).
 """
 
 from __future__ import annotations
@@ -33,15 +32,15 @@ M = TypeVar("M", bound=Model)
 
 
 def decode(type_: type[T], text: bytes | str | msgspec.Raw) -> T:
-    """Read JSON text as any type: a model, a view (a plain struct), a list of either.
+    """Decode JSON text as any type: a model, a view (a plain struct), a list of either.
 
     Raises:
-        DecodeError: not JSON, or not of this type; names the path of the offending value.
+        DecodeError: not JSON, or not of this type; it has the path of the invalid value.
     """
     try:
         value: T = _decoder(cast("Hashable", type_)).decode(text)
     except msgspec.ValidationError as error:
-        value = _read_with_care(type_, text, error)
+        value = _decode_leniently(type_, text, error)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise _not_json(error) from error
     if isinstance(value, Kind):
@@ -50,15 +49,15 @@ def decode(type_: type[T], text: bytes | str | msgspec.Raw) -> T:
 
 
 def from_json(cls: type[M], text: bytes | str) -> M:
-    """Read JSON text into a model."""
+    """Decode JSON text into a model."""
     return decode(cls, text)
 
 
 def from_builtins(cls: type[M], data: Mapping[str, Any]) -> M:
-    """Read plain data into a model that shares nothing with it."""
+    """Convert plain data into a model that shares nothing with it."""
     try:
         text = msgspec.json.encode(data)
-        if b"null" in text:  # which is also how msgspec writes NaN and infinity
+        if b"null" in text:  # msgspec also encodes NaN and infinity as null
             _refuse_nonfinite(data)
     except (TypeError, ValueError, RecursionError) as error:
         raise DecodeError(f"cannot read a {cls.__name__} from this data: {error}") from error
@@ -78,118 +77,118 @@ def _refuse_nonfinite(data: Any) -> None:
 
 
 def from_yaml(cls: type[M], text: bytes | str) -> M:
-    """Read one YAML document into a model."""
-    from .yaml import load_document  # PyYAML costs more to import than everything else here
+    """Decode one YAML document into a model."""
+    from .yaml import load_document  # the import of PyYAML is slow
 
     return from_builtins(cls, load_document(text))
 
 
 def hook(type_: type, value: Any) -> Any:
-    """Reads the scalars that msgspec has never heard of."""
+    """Decode the scalar types that msgspec does not know."""
     if value is None:
-        raise TypeError("nothing is there")  # null is "not set", which reading with care knows
+        raise TypeError("the value is null")  # `_decode_leniently` handles null
     if type_ is Quantity:
         return decode_quantity(value)
     if type_ is MicroTime:
         return parse_micro_time(value)
     if type_ is Duration:
         return Duration.parse(value)
-    raise TypeError(f"nothing can be read as {type_.__name__}")
+    raise TypeError(f"values cannot be decoded as {type_.__name__}")
 
 
-# msgspec keeps what it knows of a class on the class, and puts it there before it is whole:
-# a decoder made of it meanwhile by another thread would crash the interpreter.
-_one_at_a_time = threading.RLock()
+# msgspec caches type information on the class before it is complete: a decoder that another
+# thread creates at that time would crash the interpreter.
+_decoder_lock = threading.RLock()
 
 
 @functools.cache
 def _decoder(type_: Hashable) -> msgspec.json.Decoder[Any]:
     try:
-        with _one_at_a_time:
+        with _decoder_lock:
             return msgspec.json.Decoder(type_, dec_hook=hook)
     except (NameError, TypeError) as error:
         name = getattr(type_, "__name__", str(type_))
         raise InvalidArgument(
-            f"nothing can be read as {name}: {error} (classes that annotations name must be "
+            f"values cannot be decoded as {name}: {error} (classes that annotations name must be "
             "defined or imported at the top of a module)"
         ) from error
 
 
-def _read_with_care(
+def _decode_leniently(
     type_: Any, text: bytes | str | msgspec.Raw, refused: msgspec.ValidationError
 ) -> Any:
-    """Read what strict decoding refused: unknown keys and nulls, or a real mistake."""
+    """Decode text that strict decoding rejected: unknown keys and nulls, or a real error."""
     try:
         data = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise _not_json(error) from error
     node = node_for(type_)
     try:
-        tidy, extras = _tidied(node, data)
-        value = msgspec.convert(tidy, type_, dec_hook=hook)
+        known, extras = _separate(node, data)
+        value = msgspec.convert(known, type_, dec_hook=hook)
         _attach(value, extras)
     except msgspec.ValidationError as error:
-        raise _mistake(node, tidy, type_, error) from refused
+        raise _decode_error(node, known, type_, error) from refused
     except RecursionError as error:
         raise _not_json(error) from error
     return value
 
 
-# The unknown keys below one place: its own, and those of its children by name or index.
+# The unknown keys of a value, and those of its children by name or index.
 _Extras = tuple[dict[str, Any] | None, dict[Any, Any]]
 
 
-def _tidied(node: Node, data: Any) -> tuple[Any, _Extras | None]:
-    """`data` without unknown keys and nulls, and the unknown keys by place."""
+def _separate(node: Node, data: Any) -> tuple[Any, _Extras | None]:
+    """Separate `data` into known data without nulls, and the unknown keys."""
     match node:
         case Object() if isinstance(data, dict):
-            return _tidied_object(node, data)
+            return _separate_object(node, data)
         case View() if isinstance(data, dict):
-            return _tidied_view(node, data)
+            return _separate_view(node, data)
         case MapOf() if isinstance(data, dict):
-            pairs = {key: _tidied(node.value, _filled(node.value, v)) for key, v in data.items()}
+            pairs = {key: _separate(node.value, _or_zero(node.value, v)) for key, v in data.items()}
             below = {key: extras for key, (_, extras) in pairs.items() if extras}
-            return {key: tidy for key, (tidy, _) in pairs.items()}, (None, below)
+            return {key: known for key, (known, _) in pairs.items()}, (None, below)
         case ListOf() if isinstance(data, list):
-            items = [_tidied(node.item, _filled(node.item, item)) for item in data]
+            items = [_separate(node.item, _or_zero(node.item, item)) for item in data]
             below = {index: extras for index, (_, extras) in enumerate(items) if extras}
-            return [tidy for tidy, _ in items], (None, below)
+            return [known for known, _ in items], (None, below)
         case Value(hint=hint) if hint is bytes and isinstance(data, str):
-            return data.translate(_LINE_ENDS), None
+            return data.translate(_LINE_BREAKS), None
     return data, None
 
 
-# Base64 in a manifest may be folded, and Go reads it so.
-_LINE_ENDS = {ord("\r"): None, ord("\n"): None}
+# Go ignores line breaks in base64, and manifests have them.
+_LINE_BREAKS = {ord("\r"): None, ord("\n"): None}
 
 
-def _tidied_object(node: Object, data: dict[str, Any]) -> tuple[Any, _Extras | None]:
+def _separate_object(node: Object, data: dict[str, Any]) -> tuple[Any, _Extras | None]:
     plan = plan_of(node.hint)
-    tidy, unknown, below = {}, {}, {}
+    known, unknown, below = {}, {}, {}
     for key, value in data.items():
         field = plan.get(key)
         if field is None:
             unknown[key] = value
         elif value is not None or field.node.optional:
-            tidy[key], extras = _tidied(field.node, value)
+            known[key], extras = _separate(field.node, value)
             if extras:
                 below[field.name] = extras
-    return tidy, (unknown or None, below)
+    return known, (unknown or None, below)
 
 
-def _tidied_view(node: View, data: dict[str, Any]) -> tuple[Any, _Extras | None]:
-    """A view's own keys stay as they are; only the models in it are tidied."""
-    tidy, below = dict(data), {}
+def _separate_view(node: View, data: dict[str, Any]) -> tuple[Any, _Extras | None]:
+    """The keys of a view are unchanged; only the models in it are separated."""
+    known, below = dict(data), {}
     for key, field in plan_of(node.hint).items():
         if key in data:
-            tidy[key], extras = _tidied(field.node, data[key])
+            known[key], extras = _separate(field.node, data[key])
             if extras:
                 below[field.name] = extras
-    return tidy, (None, below)
+    return known, (None, below)
 
 
-def _filled(node: Node, value: Any) -> Any:
-    """An element: null stands for the empty value of its type, as it does in Go."""
+def _or_zero(node: Node, value: Any) -> Any:
+    """An element, or the zero value of its type for null, as in Go."""
     if value is not None or node.optional:
         return value
     match node:
@@ -201,7 +200,7 @@ def _filled(node: Node, value: Any) -> Any:
             return _ZEROS.get(node.hint, zero_of(node.hint))
 
 
-# The empty values whose text on the wire is not what Python would write.
+# The zero values of types that are text in JSON.
 _ZEROS: dict[Any, str] = {bytes: "", Quantity: "0", Duration: "0s"}
 
 
@@ -211,9 +210,9 @@ def _attach(value: Any, extras: _Extras | None) -> None:
     unknown, below = extras
     if unknown:
         value._extra = Extra(unknown)
-    for place, further in below.items():
-        child = getattr(value, place) if isinstance(value, msgspec.Struct) else value[place]
-        _attach(child, further)
+    for step, inner in below.items():
+        child = getattr(value, step) if isinstance(value, msgspec.Struct) else value[step]
+        _attach(child, inner)
 
 
 def _check_kind(model: Kind) -> None:
@@ -228,12 +227,12 @@ def _check_kind(model: Kind) -> None:
                 "(decode it as the class of that kind)",
                 path=path,
             )
-    # They say what the class says: one text for all objects instead of two for each.
+    # The class has the same values; this saves two strings for each object.
     if expected:
         model.api_version = model.kind = UNSET
 
 
-# --- errors about what was read
+# --- errors
 
 
 def _not_json(error: Exception) -> DecodeError:
@@ -245,8 +244,8 @@ def _not_json(error: Exception) -> DecodeError:
 _AT = re.compile(r" - at `(?:key in )?\$(.*)`$", re.DOTALL)
 
 
-def _mistake(node: Node, data: Any, type_: Any, error: msgspec.ValidationError) -> DecodeError:
-    """msgspec's complaint in our words, with the one place it is about."""
+def _decode_error(node: Node, data: Any, type_: Any, error: msgspec.ValidationError) -> DecodeError:
+    """msgspec's error as a `DecodeError` with the path of the invalid value."""
     path, found = _locate(node, data, "")
     text = _AT.sub("", str(found or error))
     at = _AT.search(str(found or error))
@@ -256,7 +255,7 @@ def _mistake(node: Node, data: Any, type_: Any, error: msgspec.ValidationError) 
 
 
 def _locate(node: Node, data: Any, path: str) -> tuple[str, msgspec.ValidationError | None]:
-    """The innermost place that cannot be read; msgspec does not name keys of maps."""
+    """The path of the innermost invalid value; msgspec does not name keys of maps."""
     for step, child, value in _children(node, data):
         try:
             msgspec.convert(value, child.hint, dec_hook=hook)

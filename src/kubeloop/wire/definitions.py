@@ -1,6 +1,6 @@
-"""What a user's kind says besides its fields: columns, scale, and which fields must be there.
+"""Options of a user-defined kind: columns, scale and required fields.
 
-See also: the CustomResourceDefinition that is made of it (`kubeloop.crd`).
+See also: the CustomResourceDefinition of a kind (`kubeloop.crd`).
 """
 
 from __future__ import annotations
@@ -28,29 +28,29 @@ class Column(msgspec.Struct, frozen=True):
 
 
 class ScalePaths(msgspec.Struct, frozen=True):
-    """Where a kind keeps what the scale subresource speaks of."""
+    """The paths of the fields that the scale subresource uses."""
 
     spec_replicas: str = ".spec.replicas"
     status_replicas: str = ".status.replicas"
     label_selector: str = ""
 
 
-# Strings that Go has plain: empty means absent, though nothing says that they are optional.
+# Plain strings in Go: empty means absent, although the schema does not mark them as optional.
 _PLAIN = frozenset({"ObjectMeta", "ListMeta"})
 _ALWAYS_READABLE = frozenset({"apiVersion", "kind", "metadata", "spec", "status"})
 
 
 def is_built_in(cls: type) -> bool:
-    """Whether a class is of the API's own, generated from its description."""
+    """Whether a class is generated for a built-in kind."""
     return "._generated." in cls.__module__
 
 
 @functools.cache
 def required_fields(cls: type[Model]) -> frozenset[str]:
-    """The fields, by wire name, that an object must have: those its class gives no value.
+    """The required fields by wire name: those without a value in the class.
 
-    The models of built-in kinds give every field a value; of theirs, what is neither a
-    list nor a map nor may be None is required, save the parts that their class calls optional.
+    Models of built-in kinds have a value for every field; there a field is required unless it
+    is a list, a map, may be None, or is marked as optional by its class.
     """
     if is_built_in(cls):
         return frozenset() if cls.__name__ in _PLAIN else _required_of_built_in(cls)

@@ -1,7 +1,7 @@
 """The root of every error that kubeloop raises, and the errors about values themselves.
 
-They stand here, on the lowest floor, because decoding raises them; the rest of
-the tree is in `kubeloop.errors`, which is also the door to use.
+They are in the lowest layer because decoding raises them. Import them from `kubeloop.errors`,
+which has the rest of the tree.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ __all__ = ["DecodeError", "InvalidArgument", "KubeError"]
 
 
 class KubeError(Exception):
-    """Whatever kubeloop raises on purpose.
+    """The base class of all errors that kubeloop raises on purpose.
 
-    `hint` is what can be done about it, `python_hint` what an argument or a method of kubeloop
-    could do; `str(error)` shows both in parentheses. `summary` is the text without them, for
-    programs whose users do not write Python. The text is one line: hidden characters of what
-    a server, a file or a plugin wrote are escaped (`visible`), so that no message forges a log
-    line or drives a terminal.
+    `hint` says what to do, `python_hint` which argument or method of kubeloop helps;
+    `str(error)` shows both in parentheses. `summary` is the text without them, for programs
+    whose users do not write Python. The text is one line: hidden characters in the text of a
+    server, a file or a plugin are escaped (`visible`), so that no message can forge a log line
+    or control a terminal.
     """
 
     hint: str = ""
@@ -28,7 +28,7 @@ class KubeError(Exception):
 
     @property
     def summary(self) -> str:
-        """What was tried and what came back, without the hints."""
+        """The text without the hints."""
         return visible(self._message())
 
     def with_hint(self, hint: str = "", *, python: str = "") -> Self:
@@ -42,16 +42,16 @@ class KubeError(Exception):
         return f"{self.summary} ({hints})" if hints else self.summary
 
     def _message(self) -> str:
-        """The text as it came; a class that composes its text overrides this."""
+        """The text before escaping; a class that composes its text overrides this."""
         return super().__str__()
 
 
 class InvalidArgument(KubeError, ValueError):
-    """A value that the API's rules do not allow: a selector, a quantity, a name, a patch."""
+    """A value breaks a rule of the API: a selector, a quantity, a name, a patch."""
 
 
 class DecodeError(InvalidArgument):
-    """Text that is not what it was read as; `path` names the offending value."""
+    """Text or data cannot be decoded as the expected type; `path` is that of the value."""
 
     def __init__(self, message: str, *, path: str = "") -> None:
         super().__init__(f"{path}: {message}" if path else message)

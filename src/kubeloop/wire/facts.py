@@ -1,8 +1,7 @@
-"""What patches and server-side apply need to know about a field, as data.
+"""The merge rules of fields for patches and server-side apply, as data.
 
-See also: the facts of the built-in kinds come from `_generated.facts`, those of
-a user's class from its annotations (`schema`); what is done with them is
-`kubeloop.patches`'s business.
+See also: the rules of built-in kinds (`_generated.facts`) and of user-defined classes
+(`schema`), their use (`kubeloop.patches`).
 """
 
 from __future__ import annotations
@@ -15,9 +14,9 @@ __all__ = ["NO_FACTS", "FieldFacts", "TypeFacts"]
 
 
 class FieldFacts(msgspec.Struct, frozen=True):
-    """One field's merge rules, in the words of the OpenAPI extensions.
+    """The merge rules of one field, named like the OpenAPI extensions.
 
-    Everything empty means: a scalar, a free map, or a list that is replaced whole.
+    All empty: a scalar, a free-form map, or a list that is replaced.
     """
 
     list_type: Literal["", "atomic", "set", "map"] = ""
@@ -31,10 +30,10 @@ NO_FACTS = FieldFacts()
 
 
 class TypeFacts(Protocol):
-    """The merge rules of an object type, asked field by field under wire names."""
+    """The merge rules of an object type by the wire names of its fields."""
 
     def field(self, name: str) -> FieldFacts:
-        """The rules of field `name`; `NO_FACTS` for a field nobody knows."""
+        """The rules of field `name`; `NO_FACTS` for an unknown field."""
         ...
 
     def inside(self, name: str) -> TypeFacts | None:

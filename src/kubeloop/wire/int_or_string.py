@@ -1,8 +1,8 @@
-"""Fields that hold a number or a string: ports by name, shares in percent.
+"""Fields that hold a number or a string: ports by name, percentages.
 
-Guarantees: a number fits into 32 bits or is an error; a percentage is worked out in
-integers, rounded the way the caller says.
-See also: the type itself is plain `int | str`, named in `kubeloop.wire`.
+Guarantees: a number that does not fit into 32 bits is an error; a percentage is computed with
+integers and rounded as the caller requests.
+See also: the type `IntOrString`, which is `int | str` (`kubeloop.wire`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PERCENT: Final = re.compile(r"([+-]?[0-9]{1,18})%")
 
 
 def parse_int_or_string(text: str) -> int | str:
-    """The number that `text` writes when it fits into 32 bits, else `text` itself."""
+    """The number in `text` if it fits into 32 bits, otherwise `text` itself."""
     found = _NUMBER.fullmatch(text)
     if found is None:
         return text
@@ -30,7 +30,7 @@ def parse_int_or_string(text: str) -> int | str:
 
 
 def check_int_or_string(value: object) -> int | str:
-    """`value`, when it may stand in such a field.
+    """`value`, if it is valid in such a field.
 
     Raises:
         InvalidArgument: it is neither a string nor a 32-bit integer.
@@ -45,10 +45,10 @@ def check_int_or_string(value: object) -> int | str:
 
 
 def scaled_value(value: int | str, total: int, *, round_up: bool) -> int:
-    """What `value` comes to: an integer is itself, `25%` is that share of `total`.
+    """An integer itself, or a percentage such as `25%` of `total`.
 
     Raises:
-        InvalidArgument: a string that is no percentage, or an integer beyond 32 bits.
+        InvalidArgument: a string that is not a percentage, or an integer beyond 32 bits.
     """
     checked = check_int_or_string(value)
     if isinstance(checked, int):

@@ -1,4 +1,4 @@
-"""The base of every kind that lives on the server: something with metadata."""
+"""The base class of every kind with metadata."""
 
 from __future__ import annotations
 

@@ -1,15 +1,15 @@
-"""The ground under every model: what a field that was not set looks like, and what survives.
+"""The base classes of models: absent fields, unknown keys, equality and copies.
 
-Guarantees: a field that is not set is not sent, whatever was read meanwhile; a list, a map
-or a required field that is missing or null reads as its empty value; keys that a class
-does not know travel with the object, at every depth, through copies and pickles.
+Guarantees: a field that is not set is not encoded, even after it was read; a list, a map or a
+required field that is missing or null reads as its empty value; unknown keys are kept at every
+depth, in copies and pickles too.
 
-How: an absent field is `UNSET` in its slot. Reading it hands out an empty value and, where
-that can be changed, keeps it marked as implied, so that sending can tell "read, but never
-filled" from "set to empty". Unknown keys sit in the `_extra` slot of the struct they belong
-to. Models stand outside the garbage collector (`gc=False`): they hold trees, and walking
-millions of them again and again is what makes large lists slow.
-See also: reading (`codec`) and sending (`sending`), what a class knows of its fields (`schema`).
+How: an absent field is `UNSET` in its slot. Reading it returns an empty value and, if that is
+mutable, stores it marked as implied, so that encoding can distinguish "read but never filled"
+from "set to empty". Unknown keys are in the `_extra` slot of their struct. The garbage
+collector does not track models (`gc=False`): they are trees, and traversing millions of them
+repeatedly makes large lists slow.
+See also: decoding (`codec`), encoding (`encoding`), the fields of a class (`plan`).
 """
 
 from __future__ import annotations
@@ -39,24 +39,24 @@ UNSET: Any = msgspec.UNSET
 
 @final
 class Extra(dict[str, Any]):
-    """The keys of a JSON object that its class does not know, as they came."""
+    """The unknown keys of a JSON object, unchanged."""
 
 
 @final
 class ImpliedList(list[Any]):
-    """The empty list that reading an absent field hands out; sent only once it is filled."""
+    """The empty list that an absent field reads as; encoded only if it is not empty."""
 
     __slots__ = ()
 
 
 @final
 class ImpliedMap(dict[str, Any]):
-    """The empty map that reading an absent field hands out; sent only once it is filled."""
+    """The empty map that an absent field reads as; encoded only if it is not empty."""
 
     __slots__ = ()
 
 
-# In the `_extra` slot: this struct exists only because somebody read an absent field.
+# In the `_extra` slot: this struct exists only because an absent field was read.
 IMPLIED = Extra()
 
 _ZEROS: dict[Any, Any] = {
@@ -74,12 +74,12 @@ _UNIONS = (typing.Union, types.UnionType)
 
 
 class ImpliedField(property):
-    """A field that reads as its empty value while nothing is in its slot."""
+    """A field that reads as its empty value while its slot is unset."""
 
     slot: MemberDescriptorType
 
 
-def _implied(owner: type, name: str, slot: MemberDescriptorType) -> ImpliedField:
+def _implied_field(owner: type, name: str, slot: MemberDescriptorType) -> ImpliedField:
     read, write = slot.__get__, slot.__set__
     make: Callable[[], tuple[Any, bool]] | None = None
 
@@ -89,7 +89,7 @@ def _implied(owner: type, name: str, slot: MemberDescriptorType) -> ImpliedField
             return value
         nonlocal make
         if make is None:  # annotations may name classes defined further down the module
-            make = _maker(hints_of(owner)[name])
+            make = _factory_of(hints_of(owner)[name])
         value, keep = make()
         if keep:
             write(self, value)
@@ -100,8 +100,8 @@ def _implied(owner: type, name: str, slot: MemberDescriptorType) -> ImpliedField
     return field
 
 
-def _maker(hint: Any) -> Callable[[], tuple[Any, bool]]:
-    """What makes the empty value of a type, and whether it can be filled and must be kept."""
+def _factory_of(hint: Any) -> Callable[[], tuple[Any, bool]]:
+    """The factory of a type's empty value, and whether that is mutable and must be stored."""
     kind = typing.get_origin(hint) or hint
     if kind is list:
         return lambda: (ImpliedList(), True)
@@ -109,19 +109,19 @@ def _maker(hint: Any) -> Callable[[], tuple[Any, bool]]:
         return lambda: (ImpliedMap(), True)
     if isinstance(kind, ModelMeta):
         return lambda: (kind(_extra=IMPLIED), True)
-    if kind in _UNIONS:  # int-or-string is the int 0 while it is nothing
+    if kind in _UNIONS:  # the zero value of int-or-string is the int 0
         kind = typing.get_args(hint)[0]
     zero = zero_of(kind)
     return lambda: (zero, False)
 
 
 def zero_of(hint: Any) -> Any:
-    """The empty value of a scalar type, as Go has it; None for what has none."""
+    """The zero value of a scalar type as in Go; None for types without one."""
     return _ZEROS.get(hint)
 
 
 def hints_of(cls: type) -> dict[str, Any]:
-    """The resolved annotations of a model; `Annotated` bounds are left out."""
+    """The resolved annotations of a model without `Annotated` bounds."""
     return typing.get_type_hints(cls, localns=_LOCALS)
 
 
@@ -129,7 +129,7 @@ _LOCALS: Mapping[str, Any] = {"Any": Any, "ClassVar": ClassVar}
 
 
 class ModelMeta(msgspec.StructMeta):
-    """Builds model classes: fields without a value may be left out, and read as empty."""
+    """Builds model classes: fields without a value may be omitted, and read as empty."""
 
     def __new__(
         mcls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any
@@ -147,8 +147,8 @@ class ModelMeta(msgspec.StructMeta):
         for field in fields:
             slot = _slot(cls, field)
             if slot is not None and _default(cls, field) is UNSET and field != "_extra":
-                setattr(cls, field, _implied(cls, field, slot))
-        # What a class body gives no value must be there, as far as the API is concerned.
+                setattr(cls, field, _implied_field(cls, field, slot))
+        # Fields without a value in the class body are required by the API.
         inherited: frozenset[str] = getattr(cls, "__required__", frozenset())
         cls.__required__ = frozenset(inherited - set(fields) | bare)  # type: ignore[attr-defined] # on Model
         if own:
@@ -177,14 +177,14 @@ _FieldType = type(msgspec.field())
 
 
 def _is_bare(given: Any) -> bool:
-    """Whether a class body leaves a field without a value, be it with a name of its own."""
+    """Whether a class body gives a field no value; it may still give it a wire name."""
     if isinstance(given, _FieldType):
         return given.default is given.default_factory is msgspec.NODEFAULT
     return given is msgspec.NODEFAULT
 
 
 def _fields_in(namespace: Mapping[str, Any]) -> list[str]:
-    """The names that a class body annotates as fields, without resolving anything."""
+    """The names of the annotated fields in a class body, without resolving annotations."""
     annotations = namespace.get("__annotations__")
     if annotations is None and sys.version_info >= (3, 14):  # pragma: no cover
         import annotationlib
@@ -208,7 +208,7 @@ def _slot(cls: type, field: str) -> MemberDescriptorType | None:
 
 
 def _default(cls: Any, field: str) -> Any:
-    """The default that the class was built with, found from the end as msgspec keeps it."""
+    """The default of a field; msgspec aligns its defaults with the last fields."""
     names, defaults = cls.__struct_fields__, cls.__struct_defaults__
     index = names.index(field) - len(names) + len(defaults)
     return defaults[index] if index >= 0 else msgspec.NODEFAULT
@@ -220,31 +220,31 @@ class Model(
     metaclass=ModelMeta,
     kw_only=True,
     omit_defaults=True,
-    forbid_unknown_fields=True,  # the fast way of decoding; `codec` catches what it refuses
+    forbid_unknown_fields=True,  # fast decoding; `codec` handles what it rejects
     rename="camel",
     eq=False,
     gc=False,
 ):
     """A JSON object of the API: plain, mutable, keyword-only, snake_case for camelCase.
 
-    Derive from it for the parts of your own kinds; `Resource` is for the kinds themselves.
+    Derive the parts of your kinds from it, and the kinds themselves from `Resource`.
     """
 
     __redacted__: ClassVar[frozenset[str]] = frozenset()  # fields whose value repr hides
-    __required__: ClassVar[frozenset[str]] = frozenset()  # fields that were given no value
+    __required__: ClassVar[frozenset[str]] = frozenset()  # fields without a value
     __optional__: ClassVar[frozenset[str]] = frozenset()  # of built-in kinds: objects that read
     # as empty where they are not set, and that the API does not require
-    __kind_options__: ClassVar[Mapping[str, Any]] = {}  # what a kind says of itself
+    __kind_options__: ClassVar[Mapping[str, Any]] = {}  # the options of a kind
 
     # No JSON text decodes into an Extra, so a key of this name is unknown like any other.
     _extra: Extra = msgspec.field(default=UNSET, name="$extra")
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Read plain JSON data; the object shares nothing with it.
+        """Decode plain JSON data; the object shares nothing with it.
 
         Raises:
-            DecodeError: a value has the wrong type; the path of it is named.
+            DecodeError: a value has the wrong type; the error has its path.
         """
         from .codec import from_builtins
 
@@ -252,49 +252,49 @@ class Model(
 
     @classmethod
     def from_json(cls, text: bytes | str) -> Self:
-        """Read JSON text. Raises `DecodeError` as `from_dict` does."""
+        """Decode JSON text. Raises `DecodeError` as `from_dict` does."""
         from .codec import from_json
 
         return from_json(cls, text)
 
     @classmethod
     def from_yaml(cls, text: bytes | str) -> Self:
-        """Read one YAML document. Raises `DecodeError` as `from_dict` does."""
+        """Decode one YAML document. Raises `DecodeError` as `from_dict` does."""
         from .codec import from_yaml
 
         return from_yaml(cls, text)
 
     def to_dict(self) -> dict[str, Any]:
-        """What would be sent, as plain JSON data of the caller's own."""
-        from .sending import to_builtins
+        """The object as plain JSON data, which the caller may change."""
+        from .encoding import to_builtins
 
         return to_builtins(self)
 
     def to_json(self) -> bytes:
-        """What would be sent."""
-        from .sending import to_json
+        """The object as JSON text."""
+        from .encoding import to_json
 
         return to_json(self)
 
     def to_yaml(self) -> str:
-        """What would be sent, as one YAML document."""
-        from .sending import to_yaml
+        """The object as one YAML document."""
+        from .encoding import to_yaml
 
         return to_yaml(self)
 
     def __eq__(self, other: object) -> bool:
-        """Equal when the class, every field and every unknown key are; reading changes nothing."""
+        """Equal if class, fields and unknown keys are; reading absent fields has no effect."""
         if type(self) is not type(other):
             return NotImplemented
         return self._content() == other._content()
 
     def __ne__(self, other: object) -> bool:
-        # msgspec brings an `!=` of its own, which asks only whether it is the same object.
+        # msgspec's `!=` compares identities only.
         return not self == other
 
     def _content(self) -> dict[str, Any]:
-        """What counts for equality: fields and unknown keys, "not set" being one value."""
-        return {field: _settled(value) for field, value in slots_of(self)}
+        """The values compared for equality; all forms of "not set" are one value."""
+        return {field: _normalized(value) for field, value in slots_of(self)}
 
     __hash__ = None  # type: ignore[assignment] # mutable, as dicts and lists are
 
@@ -302,7 +302,7 @@ class Model(
         """A copy that shares nothing with the original."""
         return type(self)(
             **{
-                field: copy.deepcopy(value, memo) if field != "_extra" else _copied(value)
+                field: copy.deepcopy(value, memo) if field != "_extra" else _copy_extra(value)
                 for field, value in slots_of(self)
                 if value is not UNSET
             }
@@ -310,7 +310,7 @@ class Model(
 
     def __repr__(self) -> str:
         shown = ", ".join(
-            f"{field}={HIDDEN if field in self.__redacted__ else _shown(value)}"
+            f"{field}={HIDDEN if field in self.__redacted__ else _display(value)}"
             for field, value in slots_of(self)
             if field != "_extra" and not is_absent(value)
         )
@@ -318,23 +318,23 @@ class Model(
 
 
 HIDDEN = "<hidden>"
-# kubectl puts the whole object here, the data of a Secret included.
+# kubectl stores the whole object here, including the data of a Secret.
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
-def _shown(value: Any) -> str:
+def _display(value: Any) -> str:
     if isinstance(value, dict) and _LAST_APPLIED in value:
         return repr({**value, _LAST_APPLIED: HIDDEN})
     return repr(value)
 
 
 def slots_of(model: Model) -> Iterator[tuple[str, Any]]:
-    """Field names and what their slots really hold, `UNSET` included."""
+    """Field names and the raw values of their slots, including `UNSET`."""
     return zip(model.__struct_fields__, msgspec.structs.astuple(model), strict=True)
 
 
 def is_absent(value: Any) -> bool:
-    """Whether a slot's value stands for "not set": it would not be sent."""
+    """Whether the value of a slot means "not set", so that it is not encoded."""
     if value is UNSET or value is None:
         return True
     if isinstance(value, ImpliedList | ImpliedMap):
@@ -346,22 +346,22 @@ def is_absent(value: Any) -> bool:
     )
 
 
-def _settled(value: Any) -> Any:
+def _normalized(value: Any) -> Any:
     return None if value is IMPLIED or is_absent(value) else value
 
 
-def _copied(extra: Any) -> Any:
+def _copy_extra(extra: Any) -> Any:
     return extra if extra is UNSET or extra is IMPLIED else Extra(copy.deepcopy(dict(extra)))
 
 
 class Kind(Model):
-    """A JSON object that says what it is: apiVersion and kind are the class's own."""
+    """A JSON object with apiVersion and kind, which the class determines."""
 
     api_version: str = UNSET
     kind: str = UNSET
 
     def _content(self) -> dict[str, Any]:
-        # An object that repeats what its class says anyway says nothing more.
+        # The values of the class are not stored again in each object.
         return super()._content() | {"api_version": self.api_version, "kind": self.kind}
 
     if TYPE_CHECKING:
@@ -386,19 +386,19 @@ class Kind(Model):
 
 
 def api_version_of(cls: type[Kind]) -> str:
-    """`apps/v1` or `v1`; empty for a class that does not say what it is."""
+    """`apps/v1` or `v1`; empty for a class without a group and version."""
     options = cls.__kind_options__
     group, version = options.get("group", ""), options.get("version", "")
     return f"{group}/{version}" if group else str(version)
 
 
 def kind_of(cls: type[Kind]) -> str:
-    """The kind that a class stands for; empty for a class that does not say."""
+    """The kind of a class; empty for a class without one."""
     return str(cls.__kind_options__.get("kind", ""))
 
 
-def _of_the_class(name: str, ask: Callable[[type[Kind]], str]) -> ImpliedField:
-    """A field that reads as what the class says while nothing is in its slot."""
+def _class_constant(name: str, ask: Callable[[type[Kind]], str]) -> ImpliedField:
+    """A field that reads as the value of the class while its slot is unset."""
     slot: MemberDescriptorType = getattr(Kind, name).slot
     read, write = slot.__get__, slot.__set__
 
@@ -411,5 +411,5 @@ def _of_the_class(name: str, ask: Callable[[type[Kind]], str]) -> ImpliedField:
     return field
 
 
-setattr(Kind, "api_version", _of_the_class("api_version", api_version_of))  # noqa: B010
-setattr(Kind, "kind", _of_the_class("kind", kind_of))  # noqa: B010
+setattr(Kind, "api_version", _class_constant("api_version", api_version_of))  # noqa: B010
+setattr(Kind, "kind", _class_constant("kind", kind_of))  # noqa: B010

@@ -1,7 +1,7 @@
-"""Names: from the wire's camelCase to attributes of Python, for every generator of models.
+"""Converts the camelCase names of JSON to Python attributes, for all generators of models.
 
-Guarantees: an attribute is made of ASCII letters, digits and underscores, whatever the wire's
-name holds; it is no keyword and hides nothing that models or annotations need.
+Guarantees: an attribute consists of ASCII letters, digits and underscores, is not a keyword
+and shadows nothing that models or annotations need.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 
 __all__ = ["attribute", "camel", "class_name"]
 
-# Types that annotations name: a field of the same name would hide them in its class.
+# Types that annotations name: a field of the same name would shadow them in its class.
 _HIDING = frozenset({"bool", "bytes", "dict", "float", "int", "list", "str"})
 _MODEL_NAMES = frozenset({"from_dict", "from_json", "from_yaml", "to_dict", "to_json", "to_yaml"})
 
@@ -45,7 +45,7 @@ def camel(name: str) -> str:
 
 
 def class_name(text: str) -> str:
-    """The Python class of a kind or of a part of it: `tls-config` becomes `TlsConfig`."""
+    """The Python class name for a kind or a part of it: `tls-config` becomes `TlsConfig`."""
     words = re.findall("[A-Za-z0-9]+", text)
     name = "".join(word[0].upper() + word[1:] for word in words) or "Part"
     return f"Part{name}" if name[0].isdigit() else name

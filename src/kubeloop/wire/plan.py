@@ -1,8 +1,8 @@
-"""What a model class knows of its fields, worked out once from its annotations.
+"""The fields of a model class, derived once from its annotations.
 
-A plan is a tree of nodes, one for each place where JSON can stand. Decoding walks it to
-find unknown keys and nulls, encoding to find what is set, patches to find merge rules.
-See also: the walks themselves (`codec`, `sending`, `schema`).
+A plan is a tree of nodes, one for each JSON value. Decoding uses it to find unknown keys and
+nulls, encoding to find the fields that are set, patches to find merge rules.
+See also: its users (`codec`, `encoding`, `schema`).
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ __all__ = [
 
 
 class Value(msgspec.Struct, frozen=True):
-    """A scalar, free-form JSON, or a type that msgspec reads by itself."""
+    """A scalar, free-form JSON, or a type that msgspec decodes by itself."""
 
     hint: Any
     optional: bool
 
 
 class View(Value, frozen=True):
-    """A plain struct of the user's: msgspec's own to read, but models may stand in it."""
+    """A plain struct of the user, which msgspec decodes; it may contain models."""
 
 
 class ListOf(msgspec.Struct, frozen=True):
@@ -68,7 +68,7 @@ Node: TypeAlias = Value | ListOf | MapOf | Object
 
 
 class FieldPlan(msgspec.Struct, frozen=True):
-    """One field: where its slot is, what it is called on the wire, what stands there."""
+    """One field: its slot, its name in JSON, and the node of its value."""
 
     name: str
     wire: str
@@ -78,7 +78,7 @@ class FieldPlan(msgspec.Struct, frozen=True):
 
 @functools.cache
 def plan_of(cls: type[msgspec.Struct]) -> dict[str, FieldPlan]:
-    """The fields of a model or a view by wire name, without the place for unknown keys."""
+    """The fields of a model or a view by wire name, without the slot for unknown keys."""
     hints = hints_of(cls)
     return {
         wire: FieldPlan(name, wire, _reader(cls, name), node_for(hints[name]))
@@ -95,7 +95,7 @@ def _reader(cls: type[msgspec.Struct], name: str) -> Callable[[Model], Any]:
 
 @functools.cache
 def node_for(hint: Any) -> Node:
-    """The node of an annotation; what is neither model, list nor map is a value."""
+    """The node of an annotation; a `Value` unless it is a model, a list or a map."""
     bare, optional = _without_none(hint)
     match typing.get_origin(bare), typing.get_args(bare):
         case (origin, (item,)) if origin is list:

@@ -1,8 +1,8 @@
-"""Reads a few fields of a JSON object and skips the rest at the speed of a scan.
+"""Decodes a few fields of a JSON object and skips the rest.
 
-Guarantees: a path that cannot be right is an error when it is compiled; a field that is
-missing or null reads as None; nothing outside the paths is decoded or even checked.
-See also: taking lists and watch events apart without decoding them (`raw`).
+Guarantees: an invalid path is an error when it is compiled; a missing or null field reads as
+None; nothing outside the paths is decoded or checked.
+See also: splitting lists and watch events without decoding them (`raw`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def parse_path(path: str) -> tuple[str, ...]:
     """The wire names along a field path: `spec.nodeName`, `metadata.labels['app.io/name']`.
 
     Raises:
-        InvalidArgument: the path does not parse; it and the place are named.
+        InvalidArgument: the path cannot be parsed; the message has the position.
     """
     steps: list[str] = []
     position = 0
@@ -46,22 +46,20 @@ def parse_path(path: str) -> tuple[str, ...]:
         steps.append(step["name"] or step["key"])
         position = step.end()
     if not steps:
-        raise InvalidArgument(
-            "field path '': there is no field in it (write one, as metadata.name)"
-        )
+        raise InvalidArgument("field path '': it is empty (write a field, as in metadata.name)")
     return tuple(steps)
 
 
 @final
 class Projection:
-    """Compiled field paths; `read` gives their values in the order of the paths.
+    """Compiled field paths; `read` returns their values in the order of the paths.
 
         where = Projection("metadata.name", "spec.nodeName", of=Pod)
         name, node = where.read(text)
 
-    With `of`, each path must exist in that class. A path into a list is refused: ask for
-    the list. `decode` gives an opaque row that holds the values in little memory, and
-    `getter` a function that takes one of them out of it.
+    With `of`, each path must exist in that class. A path into a list is rejected: select the
+    list. `decode` returns an opaque row that holds the values in little memory, and `getter` a
+    function that reads one of them from a row.
     """
 
     def __init__(self, *paths: str, of: type[Model] | None = None) -> None:
@@ -74,9 +72,11 @@ class Projection:
                 _check(path, steps, node_for(of))
         self._row = _row_type(_tree(self._steps.values()))
         self._decoder = msgspec.json.Decoder(self._row, dec_hook=hook)
-        places = [_place(self._row, self._steps[path]) for path in paths]  # one may come twice
+        places = [
+            _location(self._row, self._steps[path]) for path in paths
+        ]  # a path may occur twice
         self._getters = tuple(_getter(names, rest) for names, rest in places)
-        # One call for all values, where each of them stands in the row itself.
+        # One call for all values if they are all in the row itself.
         in_row = len(paths) > 1 and not any(rest for _, rest in places)
         self._all = operator.attrgetter(*(names for names, _ in places)) if in_row else None
 
@@ -87,7 +87,7 @@ class Projection:
         """The row of an object's JSON text.
 
         Raises:
-            DecodeError: the text is not a JSON object, or a value stands where an object should.
+            DecodeError: the text is not a JSON object, or a parent in a path is not one.
         """
         try:
             return self._decoder.decode(text)
@@ -105,11 +105,11 @@ class Projection:
         return tuple([get(row) for get in self._getters])
 
     def getter(self, path: str) -> Callable[[Any], Any]:
-        """What takes the value of one of the paths out of a row."""
+        """A function that reads the value of one of the paths from a row."""
         return self._getters[self.paths.index(path)]
 
     def _decode_with_nulls(self, text: bytes | msgspec.Raw | str) -> Any:
-        """Read again where an object on the way is null: that is as good as missing."""
+        """Decode again if an object in a path is null, which counts as missing."""
         try:
             data = msgspec.json.decode(text)
             return msgspec.convert(_without_nulls(data, self._row), self._row)
@@ -142,23 +142,23 @@ def _why(node: Node, step: str) -> str:
     return f"is a {'list' if isinstance(node, ListOf) else 'value'} and has no fields"
 
 
-# A path's end is None; where one path ends on the way of another, the shorter is kept whole.
+# None is the end of a path; a path that is a prefix of another one wins.
 _Tree = dict[str, "_Tree | None"]
 
 
 def _tree(paths: Any) -> _Tree:
     tree: _Tree = {}
     for steps in sorted(paths, key=len):
-        place: _Tree | None = tree
+        row_type: _Tree | None = tree
         for step in steps[:-1]:
-            place = place.setdefault(step, {}) if place is not None else None
-        if place is not None:
-            place.setdefault(steps[-1], None)
+            row_type = row_type.setdefault(step, {}) if row_type is not None else None
+        if row_type is not None:
+            row_type.setdefault(steps[-1], None)
     return tree
 
 
 def _row_type(tree: _Tree) -> type[msgspec.Struct]:
-    """A struct for the fields of one level. Unknown keys are skipped by msgspec unread."""
+    """A struct for the fields of one level; msgspec skips unknown keys."""
     fields: list[tuple[str, Any, Any]] = []
     renames: dict[str, str] = {}
     for index, (wire, below) in enumerate(tree.items()):
@@ -172,16 +172,16 @@ def _row_type(tree: _Tree) -> type[msgspec.Struct]:
     return msgspec.defstruct("Row", fields, frozen=True, gc=False, rename=renames)
 
 
-def _place(row: type[msgspec.Struct], steps: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
-    """Where a path's value stands: attributes joined by dots, and steps inside of what is there."""
+def _location(row: type[msgspec.Struct], steps: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    """The attributes of a row that lead to a value, joined by dots, and the steps inside it."""
     names: list[str] = []
-    place: Any = row
+    row_type: Any = row
     for index, step in enumerate(steps):
-        info = {field.encode_name: field for field in msgspec.structs.fields(place)}[step]
+        info = {field.encode_name: field for field in msgspec.structs.fields(row_type)}[step]
         names.append(info.name)
         if info.type is Any:
             return ".".join(names), steps[index + 1 :]
-        place = info.type
+        row_type = info.type
     raise AssertionError(f"no end in {steps}")  # pragma: no cover
 
 

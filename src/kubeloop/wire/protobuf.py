@@ -1,4 +1,4 @@
-"""Reads protobuf bodies of the API as the JSON that the same object would be.
+"""Decodes protobuf bodies of the API into the JSON data of the same object.
 
 Guarantees: an envelope (`k8s\\0`, a type, the raw message) comes out as plain data with
 apiVersion and kind; a field that Go writes although it is empty is left out, as Go's JSON
@@ -36,22 +36,22 @@ def from_protobuf(body: bytes) -> dict[str, Any]:
     if not body.startswith(MAGIC):
         raise DecodeError("the body is not protobuf of the API: it does not begin with k8s\\0")
     try:
-        return _unwrapped(body[len(MAGIC) :])
+        return _unwrap(body[len(MAGIC) :])
     except (IndexError, ValueError, struct.error, OverflowError, RecursionError) as error:
         if isinstance(error, DecodeError):
             raise
         raise DecodeError(f"the body is not protobuf of the API: {error}") from error
 
 
-def _unwrapped(text: bytes) -> dict[str, Any]:
+def _unwrap(text: bytes) -> dict[str, Any]:
     parts = {number: value for number, _, value in _fields(text)}
     kind = {number: value for number, _, value in _fields(_as_bytes(parts.get(1, b"")))}
     api_version = _as_bytes(kind.get(1, b"")).decode()
     name = _as_bytes(kind.get(2, b"")).decode()
     if parts.get(3):
-        raise DecodeError("the body is encoded once more, which nobody does")
-    said = {"apiVersion": api_version, "kind": name}
-    return said | _message(_name_of(api_version, name), _as_bytes(parts.get(2, b"")), 0)
+        raise DecodeError("the body has a content encoding, which is not supported")
+    type_meta = {"apiVersion": api_version, "kind": name}
+    return type_meta | _message(_name_of(api_version, name), _as_bytes(parts.get(2, b"")), 0)
 
 
 def _name_of(api_version: str, kind: str) -> str:
@@ -63,7 +63,7 @@ def _name_of(api_version: str, kind: str) -> str:
     for name in (f"{module}.{kind}", f"meta_v1.{kind}"):
         if name in MESSAGES:
             return name
-    raise DecodeError(f"{kind} of {api_version} is not a kind that protobuf is known for")
+    raise DecodeError(f"{kind} of {api_version} is not a built-in kind, so its protobuf is unknown")
 
 
 def _fields(text: bytes) -> Iterator[tuple[int, int, int | bytes]]:
@@ -83,7 +83,7 @@ def _fields(text: bytes) -> Iterator[tuple[int, int, int | bytes]]:
         else:
             raise ValueError(f"wire type {kind} at byte {at}")
         if at + size > len(text):
-            raise ValueError(f"it ends inside field {tag >> 3}")
+            raise ValueError(f"truncated in field {tag >> 3}")
         yield tag >> 3, kind, text[at : at + size]
         at += size
 
@@ -98,7 +98,7 @@ def _varint(text: bytes, at: int) -> tuple[int, int]:
             return value, at
         shift += 7
         if shift > 63:
-            raise ValueError(f"a number without end at byte {at}")
+            raise ValueError(f"an unterminated number at byte {at}")
 
 
 def _message(name: str, text: bytes, depth: int) -> dict[str, Any]:
@@ -150,7 +150,7 @@ def _reader(type_: str, kind: int, depth: int) -> Callable[[int | bytes], Any]:
     if special is not None:
         return special
     if kind != _BYTES:
-        raise ValueError(f"a number where a {type_} should stand")
+        raise ValueError(f"found a number, expected a {type_}")
     if type_ in _SCHEMAS:
         return lambda value: _schema(type_, _as_bytes(value), depth + 1)
     return lambda value: _message(type_, _as_bytes(value), depth + 1)
@@ -158,13 +158,13 @@ def _reader(type_: str, kind: int, depth: int) -> Callable[[int | bytes], Any]:
 
 def _as_bytes(value: int | bytes) -> bytes:
     if isinstance(value, int):
-        raise ValueError("a number where bytes should stand")
+        raise ValueError("found a number, expected bytes")
     return value
 
 
 def _as_int(value: int | bytes) -> int:
     if not isinstance(value, int):
-        raise ValueError("bytes where a number should stand")
+        raise ValueError("found bytes, expected a number")
     return value - (1 << 64) if value >= 1 << 63 else value
 
 
@@ -181,7 +181,7 @@ def _numbers(value: int | bytes) -> dict[int, Any]:
     return {number: part for number, _, part in _fields(_as_bytes(value))}
 
 
-def _moment(value: int | bytes) -> datetime | None:
+def _timestamp(value: int | bytes) -> datetime | None:
     parts = _numbers(value)
     if not parts:
         return None  # the zero time
@@ -194,13 +194,13 @@ def _micros(nanos: int | bytes) -> timedelta:
 
 
 def _time(value: int | bytes) -> str | None:
-    moment = _moment(value)
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ") if moment else None
+    timestamp = _timestamp(value)
+    return timestamp.strftime("%Y-%m-%dT%H:%M:%SZ") if timestamp else None
 
 
 def _micro_time(value: int | bytes) -> str | None:
-    moment = _moment(value)
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ") if moment else None
+    timestamp = _timestamp(value)
+    return timestamp.strftime("%Y-%m-%dT%H:%M:%S.%fZ") if timestamp else None
 
 
 def _int_or_string(value: int | bytes) -> int | str:
@@ -213,7 +213,7 @@ def _raw(value: int | bytes) -> Any:
     try:
         return msgspec.json.decode(raw) if raw else None
     except msgspec.DecodeError as error:
-        raise ValueError(f"what is embedded is not JSON: {error}") from error
+        raise ValueError(f"the embedded value is not JSON: {error}") from error
 
 
 _READERS: dict[str, Callable[[int | bytes], Any]] = {
@@ -234,7 +234,7 @@ _SCHEMAS = frozenset({"SchemaOrArray", "SchemaOrBool", "SchemaOrStrings"})
 
 
 def _schema(type_: str, text: bytes, depth: int) -> Any:
-    """The three places where a CRD's schema may be one of two things."""
+    """The three fields of a CRD's schema that have one of two types."""
     parts = list(_fields(text))
     one = [value for number, _, value in parts if number == (2 if type_ == "SchemaOrBool" else 1)]
     if one and type_ != "SchemaOrBool":

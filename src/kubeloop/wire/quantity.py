@@ -1,10 +1,9 @@
-"""Amounts of cpu, memory and the like: exact numbers with a suffix.
+"""Quantities of CPU, memory and other resources: exact numbers with a suffix.
 
-Guarantees: a quantity keeps the text it was given, so that an object read and sent
-back is unchanged; its number is exact to the nano and is only worked out when
-someone asks; two quantities are equal when their numbers are, however written.
-See also: the rules of texts and numbers (`amount`); where the models' decoder meets
-quantities (`codec`).
+Guarantees: a quantity keeps its text, so that an object that is read and written back is
+unchanged; its number is exact to the nano and parsed on first use; quantities are equal if
+their numbers are equal.
+See also: parsing and formatting (`quantity_text`), decoding in models (`codec`).
 """
 
 from __future__ import annotations
@@ -13,19 +12,19 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Final, final
 
-from .amount import (
+from .errors import InvalidArgument
+from .quantity_text import (
     MAX_INT64,
     NANO,
-    Amount,
+    ParsedQuantity,
     QuantityFormat,
     divide_up,
+    format_quantity,
+    keeps_text,
     match_quantity,
-    may_stay,
-    read,
+    parse_quantity,
     times_ten,
-    write,
 )
-from .errors import InvalidArgument
 
 __all__ = ["Quantity", "QuantityFormat", "decode_quantity"]
 
@@ -34,30 +33,30 @@ _LARGEST_BITS: Final = 13_000  # 3900 digits; Python prints no integer above 430
 
 @final
 class Quantity:
-    """An exact amount such as `500m`, `1.5Gi` or `12e6`; immutable, hashable, ordered.
+    """An exact quantity such as `500m`, `1.5Gi` or `12e6`; immutable, hashable, ordered.
 
-    `text` is what was given and what models send; `str()` is the text client-go
-    shows after parsing. An int or a Decimal is taken as it is, a float as its shortest
-    text: `Quantity(0.1)` is 100m.
+    `text` is the given text, which models encode; `str()` is the text that client-go prints
+    after parsing. An int or a Decimal is exact, a float counts as its shortest text:
+    `Quantity(0.1)` is 100m.
 
     Raises:
-        InvalidArgument: what was given is no quantity.
+        InvalidArgument: the value is not a quantity.
     """
 
-    __slots__ = ("_amount", "_text")
+    __slots__ = ("_parsed", "_text")
 
     _text: str
-    _amount: Amount | None  # None until somebody asks for the number
+    _parsed: ParsedQuantity | None  # None until the number is needed
 
     def __init__(self, value: str | float | Decimal | Quantity) -> None:
         if isinstance(value, Quantity):
-            self._text, self._amount = value._text, value._amount
+            self._text, self._parsed = value._text, value._parsed
             return
         text = value if type(value) is str else _text_of(value)
         if match_quantity(text) is None:
-            raise _malformed(value)
+            raise _invalid_quantity(value)
         self._text = text
-        self._amount = None
+        self._parsed = None
 
     @classmethod
     def of(
@@ -76,7 +75,7 @@ class Quantity:
         mantissa, exponent = _exact(number)
         if abs(exponent + scale) > 999:
             raise InvalidArgument(f"quantity of {number!s:.50}: beyond ten to the power of 999")
-        return _from_amount(times_ten(mantissa, exponent + scale + 9), format)
+        return _from_nanos(times_ten(mantissa, exponent + scale + 9), format)
 
     @property
     def text(self) -> str:
@@ -85,16 +84,16 @@ class Quantity:
 
     @property
     def format(self) -> QuantityFormat:
-        """How the number is written; a binary amount below 1 is decimal."""
-        return self._read().format
+        """The format of the number; a binary quantity below 1 is decimal."""
+        return self._parse().format
 
     @property
     def is_zero(self) -> bool:
-        return self._read().nanos == 0
+        return self._parse().nanos == 0
 
     def canonical(self) -> str:
-        """The one text of this number in this format: no fraction, the largest suffix."""
-        return write(self._read())
+        """The canonical text of this number in this format: no fraction, the largest suffix."""
+        return format_quantity(self._parse())
 
     def value(self) -> int:
         """The number, rounded away from zero to an integer."""
@@ -106,15 +105,15 @@ class Quantity:
 
     def scaled(self, exponent: int) -> int:
         """The number in units of ten to the power of `exponent`, rounded away from zero."""
-        return times_ten(self._read().nanos, -9 - exponent)
+        return times_ten(self._parse().nanos, -9 - exponent)
 
     def as_int(self) -> int:
-        """The number, when it is a 64-bit integer.
+        """The number, if it is a 64-bit integer.
 
         Raises:
             InvalidArgument: it has a fraction or does not fit into 64 bits.
         """
-        number, fraction = divmod(self._read().nanos, NANO)
+        number, fraction = divmod(self._parse().nanos, NANO)
         if fraction:
             raise InvalidArgument(
                 f"quantity {self._text} is not an integer (use value() to round up)"
@@ -125,7 +124,7 @@ class Quantity:
 
     def as_decimal(self) -> Decimal:
         """The exact number, whatever the precision of the decimal context."""
-        nanos = self._read().nanos
+        nanos = self._parse().nanos
         if nanos % NANO == 0:
             return Decimal(nanos // NANO)
         digits = str(nanos).rstrip("0")
@@ -133,11 +132,11 @@ class Quantity:
 
     def in_format(self, format: QuantityFormat) -> Quantity:  # noqa: A002 - the API's word
         """The same number, written in `format`."""
-        return _from_amount(self._read().nanos, format)
+        return _from_nanos(self._parse().nanos, format)
 
     def __str__(self) -> str:
         canonical = self.canonical()
-        if self._text == canonical or not may_stay(self._text):
+        if self._text == canonical or not keeps_text(self._text):
             return canonical
         return self._text
 
@@ -145,37 +144,37 @@ class Quantity:
         return f"Quantity({self._text!r})"
 
     def __hash__(self) -> int:
-        return hash(self._read().nanos)
+        return hash(self._parse().nanos)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Quantity):
             return NotImplemented
-        return self._text == other._text or self._read().nanos == other._read().nanos
+        return self._text == other._text or self._parse().nanos == other._parse().nanos
 
     def __lt__(self, other: Quantity) -> bool:
         if not isinstance(other, Quantity):
             return NotImplemented
-        return self._read().nanos < other._read().nanos
+        return self._parse().nanos < other._parse().nanos
 
     def __le__(self, other: Quantity) -> bool:
         if not isinstance(other, Quantity):
             return NotImplemented
-        return self._read().nanos <= other._read().nanos
+        return self._parse().nanos <= other._parse().nanos
 
     def __gt__(self, other: Quantity) -> bool:
         if not isinstance(other, Quantity):
             return NotImplemented
-        return self._read().nanos > other._read().nanos
+        return self._parse().nanos > other._parse().nanos
 
     def __ge__(self, other: Quantity) -> bool:
         if not isinstance(other, Quantity):
             return NotImplemented
-        return self._read().nanos >= other._read().nanos
+        return self._parse().nanos >= other._parse().nanos
 
     def __add__(self, other: Quantity) -> Quantity:
         if not isinstance(other, Quantity):
             return NotImplemented
-        return _from_amount(self._read().nanos + other._read().nanos, self._format_with(other))
+        return _from_nanos(self._parse().nanos + other._parse().nanos, self._format_with(other))
 
     def __radd__(self, other: int) -> Quantity:
         """`0 + quantity`, with which `sum()` begins; a number of another value has no format."""
@@ -186,34 +185,34 @@ class Quantity:
     def __sub__(self, other: Quantity) -> Quantity:
         if not isinstance(other, Quantity):
             return NotImplemented
-        return _from_amount(self._read().nanos - other._read().nanos, self._format_with(other))
+        return _from_nanos(self._parse().nanos - other._parse().nanos, self._format_with(other))
 
     def __mul__(self, factor: int) -> Quantity:
         if not isinstance(factor, int):
             return NotImplemented
-        return _from_amount(self._read().nanos * factor, self._read().format)
+        return _from_nanos(self._parse().nanos * factor, self._parse().format)
 
     __rmul__ = __mul__
 
     def __truediv__(self, divisor: int) -> Quantity:
-        """The part, rounded away from zero to the nano, so that the parts always suffice."""
+        """The quotient, rounded away from zero to the nano, so that the parts cover the whole."""
         if not isinstance(divisor, int):
             return NotImplemented
-        return _from_amount(divide_up(self._read().nanos, divisor), self._read().format)
+        return _from_nanos(divide_up(self._parse().nanos, divisor), self._parse().format)
 
     def __neg__(self) -> Quantity:
-        return _from_amount(-self._read().nanos, self._read().format)
+        return _from_nanos(-self._parse().nanos, self._parse().format)
 
     def __abs__(self) -> Quantity:
-        return _from_amount(abs(self._read().nanos), self._read().format)
+        return _from_nanos(abs(self._parse().nanos), self._parse().format)
 
     def __int__(self) -> int:
-        """`value()`: rounded away from zero as in client-go, so that it always suffices."""
+        """`value()`: rounded away from zero, as in client-go."""
         return self.value()
 
     def __float__(self) -> float:
-        """The nearest float, infinite where floats end."""
-        nanos = self._read().nanos
+        """The nearest float; infinite beyond the range of floats."""
+        nanos = self._parse().nanos
         try:
             return nanos / NANO
         except OverflowError:
@@ -225,71 +224,71 @@ class Quantity:
     def __deepcopy__(self, memo: dict[int, object]) -> Quantity:
         return self
 
-    def _read(self) -> Amount:
-        amount = self._amount
-        if amount is None:
-            amount = self._amount = read(self._text)
-        return amount
+    def _parse(self) -> ParsedQuantity:
+        parsed = self._parsed
+        if parsed is None:
+            parsed = self._parsed = parse_quantity(self._text)
+        return parsed
 
     def _format_with(self, other: Quantity) -> QuantityFormat:
-        # Zero has no opinion: a sum that starts at 0 is written like its first summand.
-        return other._read().format if self.is_zero else self._read().format
+        # A sum that starts at 0 has the format of its first summand.
+        return other._parse().format if self.is_zero else self._parse().format
 
 
 def decode_quantity(value: object) -> Quantity:
-    """The quantity that a decoder found: a string, a bare number, or null for zero.
+    """The quantity for a decoded value: a string, a number, or null for zero.
 
-    Equal texts give one shared object: a list of 20,000 pods holds few different ones.
+    Equal texts share one object: a list of 20,000 pods has few different ones.
     """
     if isinstance(value, str):
-        return _shared(value)
+        return _cached(value)
     if value is None:
-        return _shared("0")
+        return _cached("0")
     if isinstance(value, int | float | Decimal):
         return Quantity(value)
-    raise _malformed(value)
+    raise _invalid_quantity(value)
 
 
 @lru_cache(maxsize=4096)
-def _shared(text: str) -> Quantity:
-    return Quantity(text.strip(" "))  # a decoder's text may carry spaces, as in client-go
+def _cached(text: str) -> Quantity:
+    return Quantity(text.strip(" "))  # spaces are allowed here, as in client-go
 
 
 def _text_of(value: object) -> str:
-    # `bool` is an `int` to Python, but not an amount of anything.
+    # `bool` is a subclass of `int`, but not a quantity.
     if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal):
-        raise _malformed(value)
+        raise _invalid_quantity(value)
     if isinstance(value, int):
         _check_size(value)
     return repr(value) if isinstance(value, float) else str(value)
 
 
-def _malformed(value: object) -> InvalidArgument:
+def _invalid_quantity(value: object) -> InvalidArgument:
     return InvalidArgument(
         f"quantity {value!r:.80}: not a number with an optional suffix "
         "(write it like 500m, 1.5, 2Gi or 12e6; suffixes are n u m k M G T P E, Ki Mi Gi Ti Pi Ei)"
     )
 
 
-def _from_amount(nanos: int, shape: QuantityFormat) -> Quantity:
+def _from_nanos(nanos: int, format_: QuantityFormat) -> Quantity:
     _check_size(nanos)
-    amount = Amount(nanos, shape)
+    parsed = ParsedQuantity(nanos, format_)
     quantity = Quantity.__new__(Quantity)
-    quantity._text = write(amount)
-    quantity._amount = amount
+    quantity._text = format_quantity(parsed)
+    quantity._parsed = parsed
     return quantity
 
 
 def _exact(number: int | Decimal) -> tuple[int, int]:
     """`number` as a mantissa and an exponent of ten."""
     if isinstance(number, bool) or not isinstance(number, int | Decimal):
-        raise _malformed(number)
+        raise _invalid_quantity(number)
     if isinstance(number, int):
         _check_size(number)
         return number, 0
     sign, digits, exponent = number.as_tuple()
     if not isinstance(exponent, int) or len(digits) > 1000:  # NaN and infinity have letters there
-        raise _malformed(number)
+        raise _invalid_quantity(number)
     mantissa = int("".join(map(str, digits)) or "0")
     return (-mantissa if sign else mantissa), exponent
 

@@ -1,8 +1,8 @@
-"""Takes lists and watch events apart without decoding the objects in them.
+"""Splits lists and watch events without decoding the objects in them.
 
-Guarantees: the bytes of an object are those that came; a list or an event that is not one
-raises `DecodeError`. The parts are views into the text they came in: `bytes(part)` is the
-copy that may be kept without keeping the whole text alive.
+Guarantees: the bytes of an object are unchanged; text that is not a list or an event raises
+`DecodeError`. The parts are views into the text: `bytes(part)` is a copy that does not keep
+the whole text alive.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class RawListMeta(msgspec.Struct, frozen=True, rename="camel"):
-    """What a list says of itself."""
+    """The metadata of a list."""
 
     resource_version: str | None = None
     continue_: str | None = msgspec.field(default=None, name="continue")
@@ -28,7 +28,7 @@ class RawListMeta(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class RawList(msgspec.Struct, frozen=True, rename="camel"):
-    """A list with its items as they came."""
+    """A list with its items as raw bytes."""
 
     api_version: str | None = None
     kind: str | None = None
@@ -47,7 +47,7 @@ class RawList(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class RawEvent(msgspec.Struct, frozen=True):
-    """A watch event with its object as it came."""
+    """A watch event with its object as raw bytes."""
 
     type: str
     object: Raw = Raw(b"null")
@@ -58,7 +58,7 @@ _events = msgspec.json.Decoder(RawEvent)
 
 
 def split_list(text: bytes | str) -> RawList:
-    """A list's items as raw bytes; null items are none.
+    """A list with its items as raw bytes; `items: null` is an empty list.
 
     Raises:
         DecodeError: the text is not a JSON list of the API.

@@ -1,6 +1,6 @@
-"""Which resources there are: the built-in ones as a table, a user's class by what it says.
+"""The resources of the API: a table of the built-in ones, and those of user-defined classes.
 
-Nothing of a group is imported before one of its classes is asked for.
+The module of a group version is imported when one of its classes is first used.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = [
 
 
 class Subresource(msgspec.Struct, frozen=True):
-    """A part of an object under a path of its own, and the kind that is spoken there."""
+    """A subresource: its path segment, and the kind of its bodies."""
 
     name: str
     group: str
@@ -38,7 +38,7 @@ class Subresource(msgspec.Struct, frozen=True):
 
 
 class ResourceInfo(msgspec.Struct, frozen=True):
-    """One collection of the API: where it is and what can be done with it."""
+    """One resource of the API: its names, its scope and its verbs."""
 
     group: str
     version: str
@@ -81,20 +81,20 @@ def _info(row: tuple[Any, ...]) -> ResourceInfo:
 
 @functools.cache
 def _by_kind() -> dict[tuple[str, str, str], ResourceInfo]:
-    # Where several collections share a kind, the one whose objects can be read comes last.
+    # If several resources share a kind, the readable one is last and wins.
     ordered = sorted(resources(), key=lambda info: "get" in info.verbs)
     return {(info.group, info.version, info.kind): info for info in ordered}
 
 
 def resource_for(group: str, version: str, kind: str) -> ResourceInfo | None:
-    """The built-in resource of a kind; None for kinds that are not built in."""
+    """The resource of a built-in kind; None for other kinds."""
     return _by_kind().get((group, version, kind))
 
 
 def is_list_kind(found: str | None, *, kind: str, api_version: str) -> bool:
-    """Whether `found` is the kind of a list of `kind`; a list without a kind always fits.
+    """Whether `found` is the kind of a list of `kind`; a list without a kind always matches.
 
-    A CRD can name its list freely, so only lists of built-in kinds are known.
+    A CRD may choose the name of its list, so only lists of built-in kinds are checked.
     """
     group, _, version = api_version.rpartition("/")
     if not found or found == f"{kind}List":
@@ -104,45 +104,45 @@ def is_list_kind(found: str | None, *, kind: str, api_version: str) -> bool:
 
 @functools.cache
 def resource_of(cls: type[Kind]) -> ResourceInfo:
-    """The resource that a class stands for, built in or a user's own.
+    """The resource of a class, built-in or user-defined.
 
     Raises:
-        InvalidArgument: the class does not say which resource it is.
+        InvalidArgument: the class does not name a resource.
     """
-    said = cls.__kind_options__
-    if not {"group", "version"} <= said.keys() or not issubclass(cls, Resource):
+    options = cls.__kind_options__
+    if not {"group", "version"} <= options.keys() or not issubclass(cls, Resource):
         raise InvalidArgument(
-            f"{cls.__name__} does not say which resource it is (derive it from Resource "
+            f"{cls.__name__} does not name a resource (derive it from Resource "
             'with group="…", version="…" and plural="…")'
         )
     kind = kind_of(cls)
-    known = resource_for(said["group"], said["version"], kind)
-    if known is not None and known.plural == said.get("plural"):
+    known = resource_for(options["group"], options["version"], kind)
+    if known is not None and known.plural == options.get("plural"):
         return known
     return ResourceInfo(
-        group=said["group"],
-        version=said["version"],
-        plural=said.get("plural", f"{kind.lower()}s"),
+        group=options["group"],
+        version=options["version"],
+        plural=options.get("plural", f"{kind.lower()}s"),
         kind=kind,
-        singular=said.get("singular", kind.lower()),
-        namespaced=said.get("namespaced", True),
-        short_names=tuple(said.get("short_names", ())),
-        categories=tuple(said.get("categories", ())),
+        singular=options.get("singular", kind.lower()),
+        namespaced=options.get("namespaced", True),
+        short_names=tuple(options.get("short_names", ())),
+        categories=tuple(options.get("categories", ())),
         subresources=tuple(_own_subresources(cls)),
     )
 
 
 def _own_subresources(cls: type[Kind]) -> Iterator[Subresource]:
-    said, verbs = cls.__kind_options__, ("get", "patch", "update")
-    if "scale" in said:
+    options, verbs = cls.__kind_options__, ("get", "patch", "update")
+    if "scale" in options:
         yield Subresource("scale", "autoscaling", "v1", "Scale", verbs)
-    if said.get("status_subresource", "status" in cls.__struct_encode_fields__):
-        yield Subresource("status", said["group"], said["version"], kind_of(cls), verbs)
+    if options.get("status_subresource", "status" in cls.__struct_encode_fields__):
+        yield Subresource("status", options["group"], options["version"], kind_of(cls), verbs)
 
 
 @functools.cache
 def class_for(group: str, version: str, kind: str) -> type[Kind] | None:
-    """The built-in class of a kind, imported now; None for kinds that are not built in."""
+    """The class of a built-in kind, imported if necessary; None for other kinds."""
     from ._generated.resources import GROUPS
 
     module = GROUPS.get((group, version))

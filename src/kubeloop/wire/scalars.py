@@ -1,4 +1,4 @@
-"""Scalar types of the API that JSON has no word of its own for."""
+"""Scalar types of the API that JSON does not have."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ __all__ = [
     "parse_time",
 ]
 
-# A port or a percentage: `80`, `"http"`, `"25%"`. msgspec tells the two apart by itself.
+# A port or a percentage: `80`, `"http"`, `"25%"`. msgspec distinguishes the two by itself.
 IntOrString: TypeAlias = int | str

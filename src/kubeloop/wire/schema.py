@@ -1,4 +1,4 @@
-"""The merge rules of a class: generated for built-in kinds, annotated on a user's own."""
+"""The merge rules of a class: generated for built-in kinds, annotations in user-defined ones."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ class ClassFacts:
         return _rules_of(self._cls).get(name, NO_FACTS)
 
     def inside(self, name: str) -> TypeFacts | None:
-        """The rules of what stands in a field."""
+        """The rules of a field's value."""
         known = plan_of(self._cls).get(name)
         return _facts_in(known.node) if known else None
 
 
 @final
 class MapFacts:
-    """The rules of a map: its keys are data, and each value is of one type."""
+    """The rules of a map: its keys are data, and all values have one type."""
 
     def __init__(self, values: TypeFacts | None) -> None:
         self._values = values
 
     def field(self, name: str) -> FieldFacts:  # noqa: ARG002 - every key is alike
-        """No key of a map has rules of its own."""
+        """A key of a map has no rules."""
         return NO_FACTS
 
     def inside(self, name: str) -> TypeFacts | None:  # noqa: ARG002 - every key is alike
@@ -74,11 +74,11 @@ def _rules_of(cls: type[Model]) -> dict[str, FieldFacts]:
 
         rows: dict[str, tuple[Any, ...]] = dict(FACTS.get(f"{generated}.{cls.__name__}", {}))
         return {name: FieldFacts(*row) for name, row in rows.items()}
-    return dict(_annotated(cls))
+    return dict(_annotated_facts(cls))
 
 
-def _annotated(cls: type[Model]) -> typing.Iterator[tuple[str, FieldFacts]]:
-    """Rules that a user's class carries: `Annotated[list[Port], FieldFacts(...)]`."""
+def _annotated_facts(cls: type[Model]) -> typing.Iterator[tuple[str, FieldFacts]]:
+    """The rules in the annotations of a class: `Annotated[list[Port], FieldFacts(...)]`."""
     hints = typing.get_type_hints(cls, include_extras=True)
     for name, wire in zip(cls.__struct_fields__, cls.__struct_encode_fields__, strict=True):
         for note in getattr(hints[name], "__metadata__", ()):

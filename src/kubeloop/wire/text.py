@@ -1,13 +1,13 @@
-"""Text from outside made safe to print: hidden characters become visible escapes.
+"""Makes untrusted text safe to print: hidden characters become visible escapes.
 
-A server, a kubeconfig or a plugin chooses the text in errors, log lines and tables. A line
-break in it forges a log line, an escape sequence drives the terminal, a bidi control or a
-zero-width character makes a name look like another one.
-Guarantees: pure; text without hidden characters comes back as it is, so umlauts, CJK, emoji
-and right-to-left letters stay readable; a second call changes nothing, so that a message may
-quote another one; the result is one line and can always be encoded.
-See also: `errors` (every message passes through here), `yaml_writing` (the same characters,
-escaped so that the value can be read back).
+A server, a kubeconfig or a plugin controls text in errors, log lines and tables. A line break
+in it can forge a log line, an escape sequence can control the terminal, and a bidi control or
+a zero-width character makes a name look like another one.
+Guarantees: text without hidden characters is unchanged, so umlauts, CJK, emoji and
+right-to-left letters stay readable; the function is idempotent, so that a message may quote
+another one; the result is one line and can always be encoded.
+See also: `errors` (all messages are escaped), `yaml_writing` (the same characters, escaped so
+that the value can be read back).
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from typing import Final
 
 __all__ = ["HIDDEN", "escape_json", "get_logger", "visible"]
 
-# The code points that draw nothing or act on what stands beside them: controls (C0, C1), line
-# and paragraph separators, bidi and other format controls, fillers, tags, and those that Unicode
-# keeps for more of them. Listed, not looked up by category: the same text is printed by every
-# Python. Not among them: variation selectors, which pick the form of a visible character.
+# Code points that are invisible or affect their neighbours: controls (C0, C1), line and
+# paragraph separators, bidi and other format controls, fillers, tags, and those that Unicode
+# reserves for more of them. A list, because categories differ between versions of Python.
+# Variation selectors are not in it: they select the form of a visible character.
 _ALWAYS: Final = (
     r"\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f"
     r"\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff"
     r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e00ff\U000e01f0-\U000e0fff"
 )
-# Emoji and several scripts need joiners, between two characters of their own. Elsewhere a
-# joiner only makes two equal-looking names different.
+# Emoji and several scripts need joiners between two of their characters. Elsewhere a joiner
+# only makes two names different that look equal.
 _JOINERS: Final = r"\u200c\u200d"
 _JOINED: Final = rf"[^\x00-\x7f{_ALWAYS}{_JOINERS}]"
 
@@ -38,7 +38,7 @@ HIDDEN: Final = re.compile(rf"[{_ALWAYS}]|[{_JOINERS}](?!{_JOINED})|(?<!{_JOINED
 def visible(text: str) -> str:
     r"""`text` with each hidden character written as an escape: `\n`, `\x1b`, `\u202e`.
 
-    A backslash stays one: the result is for people and is not meant to be read back.
+    A backslash is not escaped: the result is for people and cannot be parsed back.
     """
     return text if text.isprintable() and text.isascii() else HIDDEN.sub(_escape, text)
 

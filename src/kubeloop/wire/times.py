@@ -1,10 +1,10 @@
-"""Moments and spans as the API writes them: Time, MicroTime and Duration.
+"""Times and durations of the API: Time, MicroTime and Duration.
 
-Guarantees: what is parsed is in UTC, what is formatted ends in `Z`; a fraction too
-fine to keep is cut off, never rounded up; a datetime without a zone is refused,
-because nobody knows which moment it means; durations are exact to the nanosecond.
-See also: where the models' decoder meets these types is `codec`; a Time it reads by
-msgspec's own rule, which keeps the offset and rounds to the nearest microsecond.
+Guarantees: parsed times are in UTC, formatted times end in `Z`; a fraction that is too fine is
+truncated, never rounded up; a datetime without a time zone is rejected as ambiguous; durations
+are exact to the nanosecond.
+See also: decoding in models (`codec`), which reads a Time by msgspec's rule: it keeps the
+offset and rounds to the nearest microsecond.
 """
 
 from __future__ import annotations
@@ -50,128 +50,129 @@ _UNITS: Final = {
     "m": _MINUTE,
     "h": _HOUR,
 }
-# The bounds on the repeats keep a hostile text from costing more than its length.
+# Bounded repeats keep matching linear for hostile text.
 _PIECE: Final = re.compile(
     r"(?:([0-9]{1,99})(?:\.([0-9]{0,99}))?|\.([0-9]{1,99}))(ns|us|\u00b5s|\u03bcs|ms|s|m|h)"
 )
 _PIECES: Final = re.compile(rf"([+-]?)((?:{_PIECE.pattern})+)")
 
 
-# A datetime like any; in a model's annotation it also says that a zone must be there.
+# A datetime; as an annotation of a model it also requires a time zone.
 Time: TypeAlias = Annotated[datetime, msgspec.Meta(tz=True)]
 
 
 @final
 class MicroTime(datetime):
-    """A moment that the API writes with six fractional digits; else a datetime like any.
+    """A datetime that the API writes with six fractional digits.
 
-    The type tells the encoder the form: Lease and Event fields have it.
+    Fields of Lease and Event have this type, and the encoder selects the format by it.
     """
 
     __slots__ = ()
 
     @classmethod
-    def of(cls, moment: datetime) -> MicroTime:
-        """The same moment, in UTC.
+    def of(cls, time: datetime) -> MicroTime:
+        """The same time, in UTC.
 
         Raises:
-            InvalidArgument: `moment` has no time zone.
+            InvalidArgument: `time` has no time zone.
         """
-        utc = _in_utc(moment)
+        utc = _in_utc(time)
         return cls(
             utc.year, utc.month, utc.day, utc.hour, utc.minute, utc.second, utc.microsecond, UTC
         )
 
 
 def parse_time(text: str) -> datetime:
-    """The moment that an RFC 3339 text names, in UTC, to the microsecond.
+    """Parse an RFC 3339 time; the result is in UTC, exact to the microsecond.
 
-    Any offset and any number of fractional digits will do; digits after the sixth are cut.
+    Any offset and any number of fractional digits is accepted; digits after the sixth are
+    truncated.
 
     Raises:
-        DecodeError: the text names no moment.
+        DecodeError: the text is not a time.
     """
     found = _match_moment(text)
     if found is None:
-        raise _no_moment("time", text, f"{_EXAMPLE}Z")
+        raise _not_a_time("time", text, f"{_EXAMPLE}Z")
     return _moment("time", text, found)
 
 
 def parse_micro_time(text: str) -> MicroTime:
-    """The moment that an RFC 3339 text with exactly six fractional digits names, in UTC.
+    """Parse an RFC 3339 time with exactly six fractional digits; the result is in UTC.
 
     Raises:
-        DecodeError: the text names no moment, or has more or fewer digits.
+        DecodeError: the text is not a time, or has more or fewer digits.
     """
     found = _match_moment(text)
     if found is None or len(found[2] or "") != 6:
-        raise _no_moment("micro time", text, f"{_EXAMPLE}.000006Z with six fractional digits")
+        raise _not_a_time("micro time", text, f"{_EXAMPLE}.000006Z with six fractional digits")
     return MicroTime.of(_moment("micro time", text, found))
 
 
-def format_time(moment: datetime) -> str:
-    """The API's text of a moment: UTC, whole seconds, the rest cut off.
+def format_time(time: datetime) -> str:
+    """The text of a time in the API: UTC, whole seconds, truncated.
 
     Raises:
-        InvalidArgument: `moment` has no time zone.
+        InvalidArgument: `time` has no time zone.
     """
-    return _in_utc(moment).isoformat(timespec="seconds")[:19] + "Z"
+    return _in_utc(time).isoformat(timespec="seconds")[:19] + "Z"
 
 
-def format_micro_time(moment: datetime) -> str:
-    """The API's text of a moment: UTC, six fractional digits.
+def format_micro_time(time: datetime) -> str:
+    """The text of a time in the API: UTC, six fractional digits.
 
     Raises:
-        InvalidArgument: `moment` has no time zone.
+        InvalidArgument: `time` has no time zone.
     """
-    return _in_utc(moment).isoformat(timespec="microseconds")[:26] + "Z"
+    return _in_utc(time).isoformat(timespec="microseconds")[:26] + "Z"
 
 
 def _match_moment(text: object) -> re.Match[str] | None:
-    # A decoder hands over whatever the JSON held.
+    # A decoder may pass any JSON value.
     return _MOMENT.fullmatch(text) if isinstance(text, str) else None
 
 
-def _no_moment(kind: str, text: object, example: str) -> DecodeError:
-    return DecodeError(f"{kind} {text!r:.80}: not an RFC 3339 moment (write it like {example})")
+def _not_a_time(kind: str, text: object, example: str) -> DecodeError:
+    return DecodeError(f"{kind} {text!r:.80}: not an RFC 3339 time (write it like {example})")
 
 
 def _moment(kind: str, text: str, found: re.Match[str]) -> datetime:
     clock, fraction, sign, hours, minutes = found.groups()
     try:
-        # Cut, not rounded: a moment must not come out later than it was.
-        moment = datetime.fromisoformat(f"{clock}.{(fraction or '')[:6]:0<6}+00:00")
+        # Truncated, not rounded: the result must not be later than the time.
+        time = datetime.fromisoformat(f"{clock}.{(fraction or '')[:6]:0<6}+00:00")
         if sign is None:
-            return moment
+            return time
         offset = timedelta(hours=int(hours), minutes=int(minutes))
-        return moment - offset if sign == "+" else moment + offset
+        return time - offset if sign == "+" else time + offset
     except (ValueError, OverflowError) as error:
-        raise DecodeError(f"{kind} {text!r}: no such moment: {error}") from error
+        raise DecodeError(f"{kind} {text!r}: no such time: {error}") from error
 
 
-def _in_utc(moment: datetime) -> datetime:
-    if moment.utcoffset() is None:
+def _in_utc(time: datetime) -> datetime:
+    if time.utcoffset() is None:
         raise InvalidArgument(
-            f"time {moment.isoformat()} has no time zone (use datetime.now(UTC), "
-            "or replace(tzinfo=UTC) when UTC is what it means)"
+            f"time {time.isoformat()} has no time zone (use datetime.now(UTC), "
+            "or replace(tzinfo=UTC) if it is in UTC)"
         )
     try:
-        return moment.astimezone(UTC)
+        return time.astimezone(UTC)
     except OverflowError as error:
         raise InvalidArgument(
-            f"time {moment.isoformat()} is outside the years 1 to 9999 in UTC"
+            f"time {time.isoformat()} is outside the years 1 to 9999 in UTC"
         ) from error
 
 
 @final
 class Duration:
-    """A span of time in Go's notation, such as `1h30m0s` or `500ms`; immutable, ordered.
+    """A duration in Go's notation, such as `1h30m0s` or `500ms`; immutable, ordered.
 
-    Made from such a text or, when given an int, from nanoseconds. Exact, and at most 292
-    years either way, as in Go; `str()` is the text Go prints.
+    Created from such a text or from nanoseconds as an int. Exact, and at most 292 years in
+    either direction, as in Go; `str()` is the text that Go prints.
 
     Raises:
-        DecodeError: the text is no duration.
+        DecodeError: the text is not a duration.
         InvalidArgument: the number does not fit into 64 bits.
     """
 
@@ -180,14 +181,16 @@ class Duration:
     _nanoseconds: int
 
     def __init__(self, value: str | int = 0) -> None:
-        self._nanoseconds = _parse_duration(value) if isinstance(value, str) else _checked(value)
+        self._nanoseconds = (
+            _parse_duration(value) if isinstance(value, str) else _check_nanoseconds(value)
+        )
 
     @classmethod
     def parse(cls, text: str) -> Duration:
-        """The span that a text in Go's notation names; nothing but a text will do.
+        """Parse a text in Go's notation; other types are an error.
 
         Raises:
-            DecodeError: it is no duration.
+            DecodeError: it is not a duration.
         """
         return cls(_parse_duration(text))
 
@@ -206,15 +209,15 @@ class Duration:
 
     @property
     def nanoseconds(self) -> int:
-        """The whole span."""
+        """The duration in nanoseconds."""
         return self._nanoseconds
 
     def total_seconds(self) -> float:
-        """The whole span, as the nearest float."""
+        """The duration in seconds, as the nearest float."""
         return self._nanoseconds / _SECOND
 
     def to_timedelta(self) -> timedelta:
-        """The span to the microsecond; what is finer is cut off."""
+        """The duration, truncated to microseconds."""
         cut = timedelta(microseconds=abs(self._nanoseconds) // 1000)
         return -cut if self._nanoseconds < 0 else cut
 
@@ -288,12 +291,12 @@ class Duration:
 
 def _parse_duration(text: object) -> int:
     if not isinstance(text, str):
-        raise _no_duration(text)
-    if text in ("0", "+0", "-0"):  # the only number that needs no unit
+        raise _not_a_duration(text)
+    if text in ("0", "+0", "-0"):  # the only number without a unit
         return 0
     found = _PIECES.fullmatch(text)
     if found is None:
-        raise _no_duration(text)
+        raise _not_a_duration(text)
     total = sum(map(_piece, _PIECE.finditer(found[2])))
     signed = -total if found[1] == "-" else total
     if not _MIN_NANOSECONDS <= signed <= _MAX_NANOSECONDS:
@@ -301,17 +304,17 @@ def _parse_duration(text: object) -> int:
     return signed
 
 
-def _no_duration(value: object) -> DecodeError:
+def _not_a_duration(value: object) -> DecodeError:
     return DecodeError(
         f"duration {value!r:.80}: not a duration (write it like 1h30m0s or 500ms; "
         "units are ns, us, ms, s, m, h, and every number needs one)"
     )
 
 
-def _checked(nanoseconds: object) -> int:
+def _check_nanoseconds(nanoseconds: object) -> int:
     if not isinstance(nanoseconds, int) or isinstance(nanoseconds, bool):
         raise InvalidArgument(
-            f"duration {nanoseconds!r:.80}: expected a text or whole nanoseconds "
+            f"duration {nanoseconds!r:.80}: expected text or whole nanoseconds "
             "(use Duration.from_seconds or Duration.from_timedelta)"
         )
     if not _MIN_NANOSECONDS <= nanoseconds <= _MAX_NANOSECONDS:
@@ -351,6 +354,6 @@ def _format_part_of_second(nanoseconds: int) -> str:
 
 
 def _decimal(number: int, places: int) -> str:
-    """`number` with the point moved left by `places`, without needless zeros."""
+    """`number` with the point moved left by `places`, without trailing zeros."""
     whole, fraction = divmod(number, 10**places)
     return f"{whole}.{fraction:0{places}d}".rstrip("0").rstrip(".")

@@ -1,11 +1,11 @@
-"""Reads YAML text into plain JSON values as Kubernetes' own tools do, and writes it back.
+"""Reads YAML text into plain JSON values as the tools of Kubernetes do, and writes it.
 
-Guarantees: only JSON values come out (dict with str keys, list, str, int, float, bool, None),
-each with no part in common with another; a key that stands twice is an error; what would
-exhaust memory or the stack is an error; an error names source, line and column, and shows
-nothing of the text but a key that stands twice.
-Unlike sigs.k8s.io/yaml, a key beside a merge (`<<`) wins wherever it stands, a custom tag is
-an error, and `!!binary` stays base64: YAML's own rules, and the ones that lose nothing.
+Guarantees: the result consists of JSON values (dict with str keys, list, str, int, float,
+bool, None) that share no parts; a duplicate key is an error, and so is text that would exhaust
+memory or the stack; an error names source, line and column, and quotes nothing of the text but
+a duplicate key.
+Unlike in sigs.k8s.io/yaml, a key beside a merge (`<<`) wins regardless of their order, a custom
+tag is an error, and `!!binary` stays base64: these are YAML's rules and lose nothing.
 See also: events to values (`yaml_document`), what a scalar means (`yaml_scalars`), how
 text is written (`yaml_writing`).
 """
@@ -26,34 +26,34 @@ from .yaml_writing import dump_document, dump_documents
 
 __all__ = ["JSON", "dump_document", "dump_documents", "load_document", "load_documents"]
 
-# Only the parser of it is used; what its resolvers and constructors would say is not asked.
+# Only its parser is used, not its resolvers and constructors.
 _PARSER: type[yaml.CSafeLoader | yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
-# Where a JSON document may begin: behind blanks, and behind lines that only separate.
+# A JSON document may begin after blanks and document separators.
 _BEFORE_JSON = re.compile(r"(?:[ \t\r\n]+|(?<![^\n])---[ \t]*(?:#[^\n]*)?(?:\r?\n|$))*")
 _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
-_CITED = re.compile(r"'(?!<)[^']{2,}'")  # but not the names of tokens, like '<block end>'
+_CITED = re.compile(r"'(?!<)[^']{2,}'")  # but not names of tokens such as '<block end>'
 
 
 def load_document(text: str | bytes, *, source: str = "") -> JSON:
-    """Read the one document in `text`. Raises as `load_documents` does, also for none or two."""
+    """Read the only document in `text`. Raises as `load_documents` does, also for none or two."""
     found = _read(text, source)
     if not found:
         raise _error(source, (1, 1), "expected one document, found none (write one)")
     if len(found) > 1:
         message = f"expected one document, found {len(found)}, the second of them here"
-        raise _error(source, found[1].place, f"{message} (keep one of them)")
+        raise _error(source, found[1].position, f"{message} (keep one of them)")
     return found[0].value
 
 
 def load_documents(text: str | bytes, *, source: str = "") -> list[JSON]:
-    """Read every document in `text`, YAML or JSON; empty ones and mere comments are skipped.
+    """Read every document in `text`, YAML or JSON; empty ones and comments are skipped.
 
-    JSON documents may follow each other directly, as in `{...}{...}` or one a line.
-    `source` is what the text is called in errors, for instance the name of its file.
+    JSON documents may follow each other directly, as in `{...}{...}` or one per line.
+    `source` names the text in errors, such as its file.
 
     Raises:
-        DecodeError: the text is not YAML, or holds what JSON cannot.
+        DecodeError: the text is not YAML, or has a value that JSON cannot represent.
     """
     return [document.value for document in _read(text, source)]
 
@@ -62,35 +62,37 @@ def load_documents(text: str | bytes, *, source: str = "") -> list[JSON]:
 
 
 def _read(text: str | bytes, source: str) -> list[Document]:
-    # No error is chained here: PyYAML's cite the text, and the text may be a secret.
+    # Errors are not chained: those of PyYAML quote the text, which may be a secret.
     try:
-        decoded = _decoded(text)
+        decoded = _decode(text)
         documents, rest = _read_json(decoded)
         return documents if rest is None else [*documents, *_read_yaml(rest)]
     except Problem as problem:
-        raise _error(source, problem.place, str(problem)) from None
+        raise _error(source, problem.position, str(problem)) from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        place = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-        raise _error(source, place, _syntax(error)) from None
+        position = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+        raise _error(source, position, _syntax(error)) from None
 
 
-def _error(source: str, place: tuple[int, int], message: str) -> DecodeError:
-    line, column = place
+def _error(source: str, position: tuple[int, int], message: str) -> DecodeError:
+    line, column = position
     return DecodeError(message, path=f"{source or 'YAML'}, line {line}, column {column}")
 
 
 def _syntax(error: yaml.MarkedYAMLError) -> str:
-    # PyYAML's words may cite a tag, and a password that begins with "!" looks like one.
-    said = _CITED.sub("...", error.problem or "it is no YAML")
-    return f"cannot read the text from here on: {said} (correct it, or quote what is meant as text)"
+    # PyYAML's message may quote a tag, and a password that begins with "!" looks like one.
+    reason = _CITED.sub("...", error.problem or "it is not YAML")
+    return (
+        f"cannot read the text from here on: {reason} (correct it, or quote what is meant as text)"
+    )
 
 
-def _decoded(text: str | bytes) -> str:
-    """The text without a byte order mark, in which nothing is left that is no character."""
+def _decode(text: str | bytes) -> str:
+    """The decoded text without a byte order mark; invalid characters are an error."""
     decoded = (text if isinstance(text, str) else _unicode(text)).removeprefix("\ufeff")
     if half := SURROGATE.search(decoded):
-        message = "found half a surrogate pair (give valid Unicode)"
+        message = "found half a surrogate pair (use valid Unicode)"
         raise Problem(message, _end(decoded[: half.start()]))
     return decoded
 
@@ -126,13 +128,13 @@ def _read_yaml(text: str) -> Iterator[Document]:
                 yield document
 
 
-# --- JSON, which YAML's readers do not read in full: "\/", pairs of \u, tabs, DEL
+# --- JSON, which YAML parsers do not fully support: "\/", pairs of \u, tabs, DEL
 
 
 def _read_json(text: str) -> tuple[list[Document], str | None]:
-    """The JSON documents that `text` begins with, and what is for YAML to read, or to place.
+    """The JSON documents at the beginning of `text`, and the rest, which is YAML or invalid.
 
-    They may follow each other without a separator, as `kubectl` takes them.
+    They may follow each other without a separator, as `kubectl` accepts them.
     """
     found: list[Document] = []
     at = _end_of_blanks(text, 0)
@@ -143,11 +145,13 @@ def _read_json(text: str) -> tuple[list[Document], str | None]:
         except (ValueError, RecursionError):
             break
         part = text[at:end]
-        if not _is_shallow(value) or (_ESCAPED_SURROGATE.search(part) and _is_halved(value)):
+        if not _is_shallow(value) or (
+            _ESCAPED_SURROGATE.search(part) and _has_lone_surrogate(value)
+        ):
             break
         found.append(Document(value, (line, column)))
         begin, at = at, _end_of_blanks(text, end)
-        # Counted on from the last document: a long stream is read once.
+        # Lines are counted from the last document, so that a long stream is scanned once.
         lines = text.count("\n", begin, at)
         line += lines
         column = at - text.rfind("\n", begin, at) if lines else column + at - begin
@@ -166,12 +170,12 @@ def _end_of_blanks(text: str, at: int) -> int:
 def _unique(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise ValueError("a key stands twice")
+        raise ValueError("a duplicate key")
     return found
 
 
 def _no_constant(name: str) -> JSON:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 _JSON = json.JSONDecoder(
@@ -192,5 +196,5 @@ def _is_shallow(value: JSON) -> bool:
     return False
 
 
-def _is_halved(value: JSON) -> bool:
+def _has_lone_surrogate(value: JSON) -> bool:
     return SURROGATE.search(json.dumps(value, ensure_ascii=False)) is not None

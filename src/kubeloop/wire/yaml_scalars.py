@@ -1,8 +1,8 @@
-"""What a YAML scalar means: the rules that reading and writing share.
+"""The values of YAML scalars: the rules that reading and writing share.
 
-Guarantees: plain text means what it means to Kubernetes' own tools (YAML 1.1 words, Go's
-numbers, no sexagesimals, dates are text); every value is one that JSON can hold, save
-`.inf` and `.nan`, which the reader refuses because only it knows the place.
+Guarantees: plain text has the value that the tools of Kubernetes give it (words of YAML 1.1,
+Go's numbers, no sexagesimals, dates are text); every value is valid in JSON except `.inf` and
+`.nan`, which the reader rejects because it knows their position.
 See also: documents to values (`yaml`), values to documents (`yaml_writing`).
 """
 
@@ -15,15 +15,24 @@ import re
 import struct
 from typing import Final, TypeAlias
 
-__all__ = ["MAX_DEPTH", "NEVER_RAW", "SURROGATE", "TAGS", "Scalar", "key_text", "resolve", "tagged"]
+__all__ = [
+    "MAX_DEPTH",
+    "NEVER_RAW",
+    "SURROGATE",
+    "TAGS",
+    "Scalar",
+    "key_text",
+    "resolve",
+    "resolve_tagged",
+]
 
 Scalar: TypeAlias = str | int | float | bool | None
 
-# Collections in collections; no object of the API comes near, and Python's stack bears it.
+# Nested collections: far more than any object of the API has, and within Python's stack.
 MAX_DEPTH: Final = 200
 
-# What must not stand in YAML text as it is (all but YAML 1.1's c-printable); a writer escapes
-# it. Said as what it is and not as what it is not: `re` takes milliseconds for large ranges.
+# Characters that must be escaped in YAML text: all but c-printable of YAML 1.1. Not a negated
+# set: `re` needs milliseconds to compile large ranges.
 NEVER_RAW: Final = re.compile(
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]"
 )
@@ -43,9 +52,9 @@ _WORDS: Final[dict[str, Scalar]] = {
 _PREFIXED = re.compile(r"[-+]?0(?:[xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)")
 _OCTAL = re.compile(r"[-+]?0[0-7]+")
 _DECIMAL = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,19})")
-_SIGNED_INSIDE = re.compile(r"0b[-+][01]+")  # an accident of Go's reading, kept
+_SIGNED_INSIDE = re.compile(r"0b[-+][01]+")  # a quirk of go-yaml, imitated
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-# Behind a leading point Go's literals rule: an underscore only between two digits.
+# After a leading point Go allows an underscore only between two digits.
 _FRACTION = re.compile(r"\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?")
 
 _STANDARD = "tag:yaml.org,2002:"
@@ -57,11 +66,11 @@ _TYPES: Final[dict[str, type]] = {
 }
 _TEXTS: Final = frozenset({"!", f"{_STANDARD}str", f"{_STANDARD}timestamp"})
 _BINARY: Final = f"{_STANDARD}binary"
-TAGS: Final = _TEXTS | _TYPES.keys() | {_BINARY}  # the tags a scalar may carry
+TAGS: Final = _TEXTS | _TYPES.keys() | {_BINARY}  # the tags that a scalar may have
 
 
 def resolve(text: str) -> Scalar:
-    """What `text` means where it stands unquoted and untagged."""
+    """The value of unquoted text without a tag."""
     if text in _WORDS:
         return _WORDS[text]
     if text[0] not in "+-.0123456789":
@@ -70,11 +79,11 @@ def resolve(text: str) -> Scalar:
     return text if number is None else number
 
 
-def tagged(tag: str, text: str) -> Scalar:
-    """What `text` means under one of `TAGS`; base64 stays the text that JSON carries it as.
+def resolve_tagged(tag: str, text: str) -> Scalar:
+    """The value of text with one of `TAGS`; base64 stays text, as in JSON.
 
     Raises:
-        ValueError: the text is not what the tag says; the text itself is not shown.
+        ValueError: the text does not match the tag; the message does not quote it.
     """
     if tag in _TEXTS:
         return text
@@ -89,7 +98,7 @@ def tagged(tag: str, text: str) -> Scalar:
 
 
 def key_text(value: Scalar) -> str | None:
-    """The JSON key for a YAML key, or None where there is none (a null)."""
+    """The JSON key for a YAML key; None for a null."""
     match value:
         case None | str():
             return value
@@ -108,7 +117,7 @@ def _number(text: str) -> int | float | None:
     whole = _integer(plain)
     if whole is not None:
         return whole
-    # An integer beyond 64 bits is read on as a float; a float beyond 64 bits is text.
+    # An integer beyond 64 bits is a float; a float beyond 64 bits is text.
     value = float(plain) if _FLOAT.fullmatch(plain) else math.inf
     return None if math.isinf(value) else value
 
@@ -119,10 +128,10 @@ def _integer(plain: str) -> int | None:
     elif _OCTAL.fullmatch(plain):
         value = int(plain, 8)
     elif _SIGNED_INSIDE.fullmatch(plain):
-        value = int(plain[2:], 2)  # noqa: FURB166  # Python takes no sign behind the prefix
+        value = int(plain[2:], 2)  # noqa: FURB166  # Python accepts no sign after the prefix
     else:
         return None
-    # With a sign it must fit int64, without one uint64 will do.
+    # With a sign it must fit into int64, without one into uint64.
     limit = 2**63 if plain[0] in "+-" else 2**64
     return value if -(2**63) <= value < limit else None
 
@@ -137,7 +146,7 @@ def _base64(text: str) -> str:
 
 
 def _float_key(value: float) -> str:
-    """Go's `%g` with the fewest digits that a 32-bit float needs: sigs.k8s.io/yaml's way."""
+    """Go's `%g` with the fewest digits for a 32-bit float, as sigs.k8s.io/yaml does."""
     narrow = _narrow(value)
     if not math.isfinite(narrow):
         return ".nan" if math.isnan(narrow) else ".inf" if narrow > 0 else "-.inf"

@@ -1,8 +1,8 @@
-"""A quantity's text taken apart, and its number written: the rules, without the class.
+"""Parses and formats the text of quantities.
 
-Guarantees: `read` is exact up to the nano and rounds away from zero below it; reading
-what `write` wrote gives the same number.
-See also: the value that people hold is `quantity`.
+Guarantees: `parse_quantity` is exact to the nano and rounds away from zero below it; parsing
+the result of `format_quantity` gives the same number.
+See also: the class (`quantity`).
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import Final, NamedTuple
 __all__ = [
     "MAX_INT64",
     "NANO",
-    "Amount",
+    "ParsedQuantity",
     "QuantityFormat",
     "divide_up",
+    "format_quantity",
+    "keeps_text",
     "match_quantity",
-    "may_stay",
-    "read",
+    "parse_quantity",
     "times_ten",
-    "write",
 ]
 
 NANO: Final = 10**9
@@ -33,19 +33,19 @@ _DECIMAL: Final = {
 _BINARY: Final = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _DECIMAL_SUFFIX: Final = {exponent: suffix for suffix, exponent in _DECIMAL.items()}
 _BINARY_SUFFIX: Final = ("", *_BINARY)
-# How many digits before the suffix still keep the text as it is (API-20); none for Pi and Ei.
+# The number of digits up to which client-go keeps the text (API-20); none for Pi and Ei.
 _BINARY_DIGITS_KEPT: Final = {"Ki": 11, "Mi": 8, "Gi": 5, "Ti": 2, "Pi": 0, "Ei": 0}
 
-# The bounds on the repeats keep a hostile text from costing more than its length.
+# Bounded repeats keep matching linear for hostile text.
 _SYNTAX: Final = re.compile(
     r"([+-]?)(?:([0-9]{1,2000})(?:\.([0-9]{0,2000}))?|\.([0-9]{1,2000}))"
     r"([numkMGTPE]|[KMGTPE]i|[eE][+-]?0{0,9}[0-9]{1,3})?"
 )
-match_quantity: Final = _SYNTAX.fullmatch  # asked 120,000 times in a big list
+match_quantity: Final = _SYNTAX.fullmatch  # called 120,000 times for a large list
 
 
 class QuantityFormat(StrEnum):
-    """How a number is written when no text was given: 1M, 1Mi or 1e6."""
+    """The format of a number without a given text: 1M, 1Mi or 1e6."""
 
     DECIMAL_SI = "DecimalSI"
     BINARY_SI = "BinarySI"
@@ -53,18 +53,18 @@ class QuantityFormat(StrEnum):
 
 
 class _Parts(NamedTuple):
-    """A quantity's text, taken apart."""
+    """The parts of a quantity's text."""
 
     negative: bool
-    whole: str  # without leading zeros, "0" when nothing is left
+    whole: str  # without leading zeros; "0" if empty
     fraction: str
     suffix: str
     format: QuantityFormat
     exponent: int  # of 2 in BINARY_SI, else of 10
 
 
-class Amount(NamedTuple):
-    """What a quantity means: how many nanos, and how to write them."""
+class ParsedQuantity(NamedTuple):
+    """A number in nanos and its format."""
 
     nanos: int
     format: QuantityFormat
@@ -77,17 +77,17 @@ def _parts(text: str) -> _Parts:
     whole, fraction = whole.lstrip("0") or "0", fraction or bare_fraction
     negative = sign == "-"
     if suffix in _DECIMAL:
-        shape = QuantityFormat.DECIMAL_SI
-        return _Parts(negative, whole, fraction, suffix, shape, _DECIMAL[suffix])
+        format_ = QuantityFormat.DECIMAL_SI
+        return _Parts(negative, whole, fraction, suffix, format_, _DECIMAL[suffix])
     if suffix in _BINARY:
-        shape = QuantityFormat.BINARY_SI
-        return _Parts(negative, whole, fraction, suffix, shape, _BINARY[suffix])
-    shape = QuantityFormat.DECIMAL_EXPONENT
-    return _Parts(negative, whole, fraction, suffix, shape, int(suffix[1:]))
+        format_ = QuantityFormat.BINARY_SI
+        return _Parts(negative, whole, fraction, suffix, format_, _BINARY[suffix])
+    format_ = QuantityFormat.DECIMAL_EXPONENT
+    return _Parts(negative, whole, fraction, suffix, format_, int(suffix[1:]))
 
 
-def read(text: str) -> Amount:
-    """API-17 and API-18: up to the nano, binary saturates, binary below 1 turns decimal."""
+def parse_quantity(text: str) -> ParsedQuantity:
+    """Exact to the nano; binary numbers saturate, and those below 1 are decimal (API-17, 18)."""
     parts = _parts(text)
     mantissa = int(parts.whole + parts.fraction)
     if parts.format is QuantityFormat.BINARY_SI:
@@ -96,12 +96,12 @@ def read(text: str) -> Amount:
     else:
         nanos = times_ten(mantissa, parts.exponent + 9 - len(parts.fraction))
     small = parts.format is QuantityFormat.BINARY_SI and 0 < nanos < NANO
-    shape = QuantityFormat.DECIMAL_SI if small else parts.format
-    return Amount(-nanos if parts.negative else nanos, shape)
+    format_ = QuantityFormat.DECIMAL_SI if small else parts.format
+    return ParsedQuantity(-nanos if parts.negative else nanos, format_)
 
 
-def may_stay(text: str) -> bool:
-    """API-20: client-go's guess whether a text may stay, by its digits alone."""
+def keeps_text(text: str) -> bool:
+    """Whether client-go prints the text unchanged, which it decides by the digits (API-20)."""
     parts = _parts(text)
     digits = parts.whole + parts.fraction
     if parts.format is QuantityFormat.BINARY_SI:
@@ -112,18 +112,18 @@ def may_stay(text: str) -> bool:
     return plain and exponent >= -9 and exponent % 3 == 0
 
 
-def write(amount: Amount) -> str:
-    """API-19: no fraction, the largest suffix that leaves an integer."""
-    nanos, shape = amount
+def format_quantity(quantity: ParsedQuantity) -> str:
+    """The text without a fraction, with the largest suffix that leaves an integer (API-19)."""
+    nanos, format_ = quantity
     if nanos == 0:
         return "0"
-    if shape is QuantityFormat.BINARY_SI and _fits_binary(nanos):
+    if format_ is QuantityFormat.BINARY_SI and _fits_binary(nanos):
         return _binary_text(nanos // NANO)
-    return _decimal_text(nanos, exponents=shape is QuantityFormat.DECIMAL_EXPONENT)
+    return _decimal_text(nanos, exponents=format_ is QuantityFormat.DECIMAL_EXPONENT)
 
 
 def _fits_binary(nanos: int) -> bool:
-    # A binary text above 64 bits would be cut when it is read again (API-17).
+    # A binary number above 64 bits would saturate when it is parsed again (API-17).
     return nanos % NANO == 0 and 1024 * NANO <= abs(nanos) <= MAX_INT64 * NANO
 
 

@@ -1,7 +1,7 @@
-"""What a path finds in data: maps, lists and scalars as JSON has them.
+"""Evaluates the paths of a template on data: JSON maps, lists and scalars.
 
-Guarantees: data is only read; every complaint is a `JSONPathError` at the step it is about.
-See also: the steps (`syntax`); how results are written (`printing`).
+Guarantees: data is only read; every error is a `JSONPathError` with the position of its step.
+See also: the steps (`syntax`), the output (`template`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .syntax import (
     Wildcard,
 )
 
-__all__ = ["Walker", "plain"]
+__all__ = ["Evaluator", "plain"]
 
 _COMPARE: Final[dict[str, Callable[[Any, Any], bool]]] = {
     "==": operator.eq,
@@ -37,12 +37,12 @@ _COMPARE: Final[dict[str, Callable[[Any, Any], bool]]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-# Python would compare 1 with True and 1.0; the rule is: the same kind or an error.
+# Python compares 1 with True and 1.0; kubectl requires two values of the same type.
 _KINDS: Final = (bool, int, float, str)
 
 
 def plain(value: Any) -> Any:
-    """`value` as maps and lists: a model gives its `to_dict()`, a tuple counts as a list."""
+    """`value` as maps and lists: `to_dict()` of a model, a list for a tuple."""
     if value is None or isinstance(value, dict | list | str | int | float):
         return value
     if isinstance(value, tuple):
@@ -52,15 +52,15 @@ def plain(value: Any) -> Any:
 
 
 @final
-class Walker:
-    """Follows the paths of one template."""
+class Evaluator:
+    """Evaluates the paths of one template."""
 
     def __init__(self, template: str, *, allow_missing_keys: bool) -> None:
         self._template = template
         self._allow_missing_keys = allow_missing_keys
 
     def results(self, pieces: Iterable[Piece], data: Any) -> list[list[Any]]:
-        """One list for each text and action, ranges rolled out."""
+        """One list for each text and action, with ranges expanded."""
         found: list[list[Any]] = []
         for piece in pieces:
             match piece:
@@ -75,10 +75,10 @@ class Walker:
 
     def _follow(self, path: Path, values: list[Any]) -> list[Any]:
         for step in path:
-            values = self._take(step, values)
+            values = self._apply(step, values)
         return values
 
-    def _take(self, step: Step, values: list[Any]) -> list[Any]:
+    def _apply(self, step: Step, values: list[Any]) -> list[Any]:
         match step:
             case Field():
                 return self._field(step, values)
@@ -100,7 +100,7 @@ class Walker:
     def _field(self, step: Field, values: list[Any]) -> list[Any]:
         maps = [found for found in map(plain, values) if isinstance(found, dict)]
         found = [value[step.name] for value in maps if step.name in value]
-        # It is enough that one of several inputs has the key; no input asks for nothing.
+        # One of several inputs with the key is enough; without inputs none is missing.
         if values and not found and not self._allow_missing_keys:
             self._fail(f"{step.name!r} is not found", step.at)
         return found
@@ -109,22 +109,22 @@ class Walker:
         if value is None:
             return []
         if not isinstance(value, list):
-            self._fail(f"{_kind(value)} has no index, only a list has", step.at)
+            self._fail(f"{_kind(value)} cannot be indexed, only a list can", step.at)
         start, stop = _bounds(step, len(value))
-        if start == stop:  # nothing is asked for, so nothing can be out of range
+        if start == stop:  # an empty slice is never out of range
             return []
         self._check_bounds(step, start, stop, length=len(value))
         if step.step is not None and step.step <= 0:
-            self._fail(f"the step must be above 0, not {step.step}", step.at)
+            self._fail(f"the step must be greater than 0, not {step.step}", step.at)
         return value[start : stop : step.step]
 
     def _check_bounds(self, step: Slice, start: int, stop: int, *, length: int) -> None:
         if not 0 <= start < length:
-            self._fail(f"index {start} is out of range, there are {length} items", step.at)
+            self._fail(f"index {start} is out of range, the list has {length} items", step.at)
         if not 0 <= stop <= length:
-            self._fail(f"index {stop - 1} is out of range, there are {length} items", step.at)
+            self._fail(f"index {stop - 1} is out of range, the list has {length} items", step.at)
         if start > stop:
-            self._fail(f"the start {start} is behind the end {stop}", step.at)
+            self._fail(f"the start {start} is after the end {stop}", step.at)
 
     def _filter(self, step: Filter, value: Any) -> list[Any]:
         if not isinstance(value, list):
@@ -136,7 +136,7 @@ class Walker:
     def _exists(self, path: Path, item: Any) -> bool:
         try:
             return bool(self._follow(path, [item]))
-        except JSONPathError:  # whatever stops the path, there is nothing at its end
+        except JSONPathError:  # a path that cannot be evaluated does not exist
             return False
 
     def _passes(self, step: Filter, item: Any) -> bool:
@@ -147,7 +147,7 @@ class Walker:
         if not right:
             return False
         if len(left) > 1 or len(right) > 1:
-            self._fail("a filter compares one value with one value, here are more", step.at)
+            self._fail("a filter compares one value with one value, found several", step.at)
         return self._compare(step, plain(left[0]), plain(right[0]))
 
     def _compare(self, step: Filter, left: Any, right: Any) -> bool:
@@ -156,7 +156,7 @@ class Walker:
             hint = " (write 1.0 to compare with floats)" if {*kinds} == {int, float} else ""
             self._fail(f"cannot compare {_kind(left)} with {_kind(right)}{hint}", step.at)
         if kinds[0] is bool and step.operator not in ("==", "!="):
-            self._fail(f"truth values know no {step.operator}", step.at)
+            self._fail(f"booleans cannot be compared with {step.operator}", step.at)
         return _COMPARE[step.operator](left, right)
 
     def _fail(self, message: str, at: int) -> NoReturn:
@@ -164,7 +164,7 @@ class Walker:
 
 
 def _bounds(step: Slice, length: int) -> tuple[int, int]:
-    """Where a slice begins and ends in a list of `length`; not checked yet."""
+    """Start and end of a slice in a list of `length`; not checked yet."""
     start = step.start or 0
     if start < 0:
         start += length
@@ -181,21 +181,21 @@ def _children(value: Any) -> Iterable[Any]:
 
 
 def _containers(value: Any) -> list[Any]:
-    """`value` and all in it that holds something, the outer first; a string holds its text."""
+    """`value` and all non-empty maps, lists and strings in it, parents first."""
     found = []
-    waiting = [value]  # a stack of ours: data may be deeper than Python's
-    while waiting:
-        outer = plain(waiting.pop())
+    pending = [value]  # no recursion: data may be deeper than Python's stack
+    while pending:
+        outer = plain(pending.pop())
         if isinstance(outer, dict | list | str) and outer:
             found.append(outer)
-        waiting.extend(reversed(list(_children(outer))))
+        pending.extend(reversed(list(_children(outer))))
     return found
 
 
 def _kind(value: Any) -> str:
     if value is None:
         return "null"
-    names = {bool: "truth value", float: "float", str: "string", dict: "map"}
+    names = {bool: "boolean", float: "float", str: "string", dict: "map"}
     if type(value) is int:
         return "an integer"
     return f"a {names.get(type(value), type(value).__name__)}"
