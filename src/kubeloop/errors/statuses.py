@@ -179,9 +179,8 @@ def _details(
         return None
     details = StatusDetails(
         group=(resource.group or None) if resource else None,
-        kind=resource.resource
-        if resource
-        else None,  # kube-apiserver sets the resource's name here
+        # kube-apiserver sets the name of the resource here, not the kind.
+        kind=resource.resource if resource else None,
         name=name or None,
         retry_after_seconds=retry_after or None,
     )
