@@ -26,7 +26,7 @@ SCHEMA: dict[str, Any] = {
     "description": "A site.\n\nIt is served.",
     "required": ["spec"],
     "properties": {
-        "apiVersion": {"type": "string", "description": "what everybody says"},
+        "apiVersion": {"type": "string", "description": "the same for every object"},
         "kind": {"type": "string"},
         "metadata": {"type": "object"},
         "spec": {
@@ -146,7 +146,7 @@ def test_classes_of_a_module_give_the_same_definition_back() -> None:
 
     expected = CustomResourceDefinition.from_dict(CRD).to_dict()
     schema = expected["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
-    del schema["properties"]["apiVersion"]["description"]  # what is said of every object
+    del schema["properties"]["apiVersion"]["description"]  # the same for every object
     assert found == expected
 
 
@@ -192,7 +192,7 @@ def test_enums_and_bounds_hold_when_objects_are_read(spec: dict[str, Any], probl
 
 
 def test_a_pattern_is_left_to_the_server() -> None:
-    """Its dialect is not Python's, and a hostile one would keep a client busy."""
+    """Its syntax is not Python's, and a hostile one would block a client."""
     website = class_in(module_from_crd(CRD))
 
     site: Any = website.from_dict(OBJECT | {"spec": {"from": "NO MATCH"}})

@@ -1,4 +1,4 @@
-"""Definitions that cannot become classes, and what is said about them."""
+"""Definitions that cannot become classes, and their errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Time by hand: order, moments, bounds; and the machine's clock behind the same face."""
+"""The manual clock: order, times, bounds; and the system clock with the same interface."""
 
 from __future__ import annotations
 

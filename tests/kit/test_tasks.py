@@ -1,4 +1,4 @@
-"""Tasks have owners: how they begin, fail, are cancelled, and that nothing is left over."""
+"""Task owners: how tasks start, fail and are cancelled, and that none is left running."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kubeloop.kit import (
 
 
 class Part:
-    """Runs until cancelled, or fails after a while, or on the way out."""
+    """Runs until cancelled, or fails after a while, or fails while it is cancelled."""
 
     def __init__(
         self,
@@ -210,7 +210,7 @@ async def test_a_second_cancellation_does_not_leave_tasks_behind(
 async def test_a_cancellation_while_a_failed_block_ends_is_raised_with_the_failure_as_its_cause(
     clock: ManualClock, failing: str
 ) -> None:
-    """X-7: whoever goes on after an error would never learn of it."""
+    """X-7: code that handles the error and continues would miss the cancellation."""
     at_end = LookupError("late") if failing in {"both", "on the way out"} else None
     parts = [Part(clock, clean_up=5, fails_at_end=at_end)]
     if failing == "task":
@@ -418,7 +418,7 @@ async def test_nothing_begins_after_a_failure_that_the_block_has_not_seen_yet(
 
 
 async def test_work_that_never_began_is_closed(clock: ManualClock) -> None:
-    """A coroutine that nobody awaited would be a warning, and warnings are errors."""
+    """A coroutine that was never awaited causes a warning, and warnings are errors."""
     part = Part(clock)
 
     async with TaskOwner() as tasks:

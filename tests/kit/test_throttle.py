@@ -1,4 +1,4 @@
-"""Limits: what a bucket lets pass, in which order, and what comes back."""
+"""Rate and concurrency limits: how many calls pass, in which order."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from kubeloop.kit import (
 async def takers(
     tasks: TaskOwner, clock: ManualClock, bucket: TokenBucket, count: int
 ) -> tuple[list[tuple[int, float]], list[asyncio.Task[None]]]:
-    """Let `count` callers line up, and note who got a token when."""
+    """Start `count` waiting callers, and record when each got a token."""
     served: list[tuple[int, float]] = []
 
     async def taker(number: int) -> None:
@@ -167,8 +167,8 @@ async def test_parts_of_a_token_add_up_to_a_whole_one(clock: ManualClock, rate: 
         assert bucket.try_take()
 
 
-class Walk:
-    """What a bucket did in a made-up life: when each token really was used."""
+class RandomUse:
+    """Random use of a bucket: the times at which tokens were used."""
 
     def __init__(self, rate: float, burst: int) -> None:
         self.clock = ManualClock()
@@ -208,8 +208,8 @@ def test_no_stretch_of_time_sees_more_than_burst_and_rate_allow(
 ) -> None:
     """REST-26: whatever is taken, tried and given up."""
 
-    async def scenario() -> Walk:
-        walk = Walk(rate, burst)
+    async def scenario() -> RandomUse:
+        walk = RandomUse(rate, burst)
         async with TaskOwner() as tasks:
             for action in actions:
                 await walk.step(tasks, action)

@@ -202,7 +202,7 @@ def test_any_text_either_parses_to_what_prints_alike_or_is_refused(text: str) ->
     assert parse_fields(str(selector)) == selector
 
 
-@pytest.mark.parametrize("said", [None, 7, ["a=b"], False])
-def test_other_types_than_field_selectors_are_rejected(said: Any) -> None:
+@pytest.mark.parametrize("value", [None, 7, ["a=b"], False])
+def test_other_types_than_field_selectors_are_rejected(value: Any) -> None:
     with pytest.raises(InvalidArgument, match=r"field selector .*expected text"):
-        as_field_selector(said)
+        as_field_selector(value)

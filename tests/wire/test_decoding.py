@@ -1,4 +1,4 @@
-"""Reading is tolerant of what a server may send, and exact about what it may not."""
+"""Decoding accepts what a server may send, and rejects everything else."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_whole_and_broken_numbers_stay_apart_in_free_form_data() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cls", "data", "path", "said"),
+    ("cls", "data", "path", "message"),
     [
         (
             Pod,
@@ -152,13 +152,13 @@ def test_whole_and_broken_numbers_stay_apart_in_free_form_data() -> None:
     ],
 )
 def test_an_error_names_the_path_of_the_offending_value(
-    cls: type[Model], data: dict[str, Any], path: str, said: str
+    cls: type[Model], data: dict[str, Any], path: str, message: str
 ) -> None:
     with pytest.raises(DecodeError) as caught:
         cls.from_dict(data)
 
     assert caught.value.path == path
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -267,7 +267,7 @@ def test_a_number_that_json_does_not_have_is_refused_and_never_read_as_null(numb
 
 
 def test_a_time_without_a_zone_is_refused_where_it_is_read() -> None:
-    """API-23: nobody knows which moment it means, and it could never be sent."""
+    """API-23: it is ambiguous, and could not be encoded."""
     with pytest.raises(DecodeError) as caught:
         Pod.from_dict({"metadata": {"creationTimestamp": "2024-01-02T03:04:05"}})
 

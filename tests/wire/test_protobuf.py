@@ -33,7 +33,7 @@ def field(key: int, value: bytes) -> bytes:
     return number(key << 3 | 2) + number(len(value)) + value
 
 
-def moment(text: str) -> bytes:
+def timestamp(text: str) -> bytes:
     at = datetime.fromisoformat(text)
     return (
         number(1 << 3)
@@ -61,7 +61,7 @@ def scalar(type_: str, key: int, value: Any) -> bytes:
         case "IntOrString":
             return field(key, number(1 << 3) + number(1) + field(3, value.encode()))
         case "Time" | "MicroTime":
-            return field(key, moment(value))
+            return field(key, timestamp(value))
         case "Raw":
             return field(key, field(1, json.dumps(value).encode()))
         case "strings":
@@ -172,8 +172,8 @@ def test_the_extras_of_a_user_are_lists() -> None:
 def test_every_resource_has_a_message() -> None:
     for info in resources():
         if class_for(info.group, info.version, info.kind) is not None:
-            said = {"apiVersion": info.api_version, "kind": info.kind, "metadata": {"name": "a"}}
-            assert from_protobuf(envelope(said))["metadata"] == {"name": "a"}
+            data = {"apiVersion": info.api_version, "kind": info.kind, "metadata": {"name": "a"}}
+            assert from_protobuf(envelope(data))["metadata"] == {"name": "a"}
 
 
 def test_every_field_of_every_class_has_a_number() -> None:

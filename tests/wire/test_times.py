@@ -1,4 +1,4 @@
-"""Moments and spans: what is read, what is written, what is refused."""
+"""Times and durations: parsing, formatting, errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading YAML: what Kubernetes' own tools would read, and errors that say where."""
+"""Reading YAML as the tools of Kubernetes do, and errors with positions."""
 
 from __future__ import annotations
 
@@ -225,7 +225,7 @@ def test_any_text_gives_values_or_our_error(text: str | bytes) -> None:
     json.dumps(found, allow_nan=False)
 
 
-# --- what is refused, and how it is said
+# --- errors
 
 
 @pytest.mark.parametrize("text", [".inf", "-.INF", ".NaN", "a: [.nan]", '{"a": .nan}'])
@@ -271,7 +271,7 @@ def test_an_error_shows_the_place_and_never_the_text(text: str | bytes) -> None:
 
     assert str(caught.value).startswith("secret.yaml, line ")
     assert "hunter2" not in str(caught.value)
-    # A traceback would print what PyYAML said of it, text included.
+    # A traceback would print PyYAML's error, which quotes the text.
     assert caught.value.__suppress_context__
 
 

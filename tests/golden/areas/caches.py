@@ -269,8 +269,8 @@ def _queue_steps(make: Callable[[KnownObjects], DeltaQueue]) -> Callable[[Any], 
 
 def _has_synced(queue: Any) -> bool:
     """Whether it is a property or, as it was, a method."""
-    said = queue.has_synced
-    return bool(said() if callable(said) else said)
+    has_synced = queue.has_synced
+    return bool(has_synced() if callable(has_synced) else has_synced)
 
 
 def _entry(item: dict[str, str]) -> Entry:

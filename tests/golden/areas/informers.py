@@ -1,4 +1,4 @@
-"""What handlers of a shared informer are told, for scripted answers of a server."""
+"""The notifications of a shared informer for scripted responses of a server."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _cases() -> Iterator[Case]:
     )
     yield _history([_list(5, _A)], _watch(("MODIFIED", _item("a", 6, "2")), _end(7)))
     yield _history([_list(5, _A)], _watch(("ADDED", _item("a", 6, "2")), _end(7)))
-    # Bookmarks are told to nobody.
+    # Bookmarks cause no notification.
     yield _history([_list(5, _A)], _watch(("BOOKMARK", _item("", 6)), _end(7)))
     for seed in range(120):
         yield _random_history(seed)
