@@ -244,11 +244,11 @@ async def test_without_a_limit_everything_passes() -> None:
 
 
 async def test_a_gate_lets_so_many_in_and_the_others_in_order(clock: ManualClock) -> None:
-    gate = ConcurrencyLimit(2)
+    limit = ConcurrencyLimit(2)
     entered: list[tuple[int, float]] = []
 
     async def visit(number: int) -> None:
-        async with gate:
+        async with limit:
             entered.append((number, clock.now()))
             await clock.sleep(1)
 
@@ -256,19 +256,19 @@ async def test_a_gate_lets_so_many_in_and_the_others_in_order(clock: ManualClock
         for number in range(5):
             tasks.spawn(visit(number), name=str(number))
         await clock.settle()
-        assert (gate.stats().in_use, gate.stats().waiting) == (2, 3)
+        assert (limit.stats().in_use, limit.stats().waiting) == (2, 3)
         await clock.advance(5)
 
     assert entered == [(0, 0), (1, 0), (2, 1), (3, 1), (4, 2)]
-    assert gate.stats().in_use == 0
-    assert gate.stats().peak == 2
+    assert limit.stats().in_use == 0
+    assert limit.stats().peak == 2
 
 
 async def test_who_gives_up_before_a_gate_takes_no_place(clock: ManualClock) -> None:
-    gate = ConcurrencyLimit(1)
+    limit = ConcurrencyLimit(1)
 
     async def visit() -> None:
-        async with gate:
+        async with limit:
             await clock.sleep(1)
 
     async with TaskOwner() as tasks:
@@ -276,22 +276,22 @@ async def test_who_gives_up_before_a_gate_takes_no_place(clock: ManualClock) -> 
         await clock.settle()
         visits[1].cancel()
         await clock.settle()
-        assert gate.stats().waiting == 1
+        assert limit.stats().waiting == 1
         await clock.advance(2)
 
         assert visits[2].done()
-    assert gate.stats().in_use == 0
+    assert limit.stats().in_use == 0
 
 
-async def test_a_failure_inside_leaves_the_gate_open() -> None:
-    gate = ConcurrencyLimit(1)
+async def test_a_failure_releases_the_limit() -> None:
+    limit = ConcurrencyLimit(1)
 
     with pytest.raises(LookupError):
-        async with gate:
+        async with limit:
             raise LookupError
 
-    async with gate:
-        assert gate.stats().in_use == 1
+    async with limit:
+        assert limit.stats().in_use == 1
 
 
 def test_a_limit_of_zero_is_rejected() -> None:
