@@ -261,7 +261,7 @@ def _spec(**properties: Any) -> str:
     return module_from_crd(crd({"type": "object", "properties": {"spec": inner}}))
 
 
-def test_places_of_one_name_that_say_the_same_share_a_class() -> None:
+def test_equal_schemas_of_one_name_share_a_class() -> None:
     ref = {"type": "object", "properties": {"name": {"type": "string"}}}
     text = _spec(
         a={"type": "object", "properties": {"secretRef": ref}},
@@ -299,7 +299,7 @@ def test_a_module_without_schema_is_a_kind_without_fields() -> None:
     assert website.from_dict({"spec": {"a": 1}}).to_dict()["spec"] == {"a": 1}
 
 
-def test_what_the_root_says_is_kept() -> None:
+def test_keywords_at_the_root_are_kept() -> None:
     schema: dict[str, Any] = {
         "type": "object",
         "x-kubernetes-validations": [{"rule": "has(self.spec)"}],

@@ -320,7 +320,7 @@ def test_defaults_are_written_as_they_would_be_sent() -> None:
     }
 
 
-def test_none_is_allowed_where_it_says_more_than_not_there() -> None:
+def test_none_is_allowed_if_it_differs_from_absent() -> None:
     schema = schema_of(Defaults)
 
     nullable = {name for name, each in schema["properties"].items() if each.get("nullable")}

@@ -36,7 +36,7 @@ class Branch(Model):
     tree: Tree | None = None
 
 
-def test_a_class_that_holds_itself_is_refused_with_the_way_it_does() -> None:
+def test_a_recursive_class_is_rejected_with_its_path() -> None:
     with pytest.raises(InvalidArgument, match=r"Tree\.branches\[\]\.tree: .*Tree → Branch → Tree"):
         schema_of(Tree)
 

@@ -186,7 +186,7 @@ async def test_all_addresses_of_a_name_are_listened_at() -> None:
         await writer.wait_closed()
 
 
-async def test_an_address_that_is_not_ours_is_an_error() -> None:
+async def test_an_address_of_another_machine_is_an_error() -> None:
     with pytest.raises(OSError, match="assign"):
         async with listen(Connections(), "192.0.2.1", 0, finish=Connections().close_all):
             raise AssertionError("never open")

@@ -77,7 +77,7 @@ async def test_the_defaults_are_the_originals() -> None:
         pytest.param(Backoff(steps=1, duration=9), [0], id="UTL-8 once"),
     ],
 )
-async def test_the_last_error_leaves_when_the_tries_are_used_up(
+async def test_the_last_error_is_raised_after_the_last_attempt(
     clock: ManualClock, backoff: Backoff, times: list[float]
 ) -> None:
     """UTL-8: the last error itself, no timeout, and no wait after it."""

@@ -88,7 +88,7 @@ async def test_a_part_that_fails_fails_the_block_unwrapped_with_its_cause(
     assert current.cancelling() == 0
 
 
-async def test_what_the_body_raises_leaves_as_it_came(clock: ManualClock) -> None:
+async def test_an_error_of_the_body_is_raised_unchanged(clock: ManualClock) -> None:
     part = Part(clock)
     error = ValueError("body")
 
@@ -345,7 +345,7 @@ async def test_a_handler_that_fails_fails_the_block(clock: ManualClock) -> None:
     assert isinstance(caught.value.__cause__, LookupError)
 
 
-async def test_one_task_can_be_ended_and_the_block_goes_on(clock: ManualClock) -> None:
+async def test_one_task_can_be_ended_while_the_block_continues(clock: ManualClock) -> None:
     parts = [Part(clock), Part(clock)]
 
     async with TaskOwner() as tasks:
@@ -427,7 +427,9 @@ async def test_work_that_never_began_is_closed(clock: ManualClock) -> None:
     assert part.state == "new"
 
 
-async def test_what_a_cancelled_task_raises_leaves_where_it_is_awaited(clock: ManualClock) -> None:
+async def test_an_error_of_a_cancelled_task_is_raised_where_it_is_awaited(
+    clock: ManualClock,
+) -> None:
     error = LookupError("on the way out")
     task = asyncio.create_task(Part(clock, fails_at_end=error).run())
     await clock.settle()

@@ -226,9 +226,7 @@ def test_no_stretch_of_time_sees_more_than_burst_and_rate_allow(
 
 
 @pytest.mark.parametrize(("rate", "burst"), [(0, 1), (-1, 1), (1, 0), (float("nan"), 1)])
-def test_a_bucket_that_could_never_give_is_refused(
-    clock: ManualClock, rate: float, burst: int
-) -> None:
+def test_a_bucket_without_tokens_is_rejected(clock: ManualClock, rate: float, burst: int) -> None:
     with pytest.raises(ValueError, match="the rate must be above 0"):
         TokenBucket(rate, burst, clock=clock)
 
@@ -264,7 +262,7 @@ async def test_a_gate_lets_so_many_in_and_the_others_in_order(clock: ManualClock
     assert limit.stats().peak == 2
 
 
-async def test_who_gives_up_before_a_gate_takes_no_place(clock: ManualClock) -> None:
+async def test_a_cancelled_waiter_takes_no_slot(clock: ManualClock) -> None:
     limit = ConcurrencyLimit(1)
 
     async def visit() -> None:

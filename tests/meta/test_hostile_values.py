@@ -159,7 +159,7 @@ ENTRY_POINTS: dict[str, tuple[st.SearchStrategy[Any], Callable[[Any], object]]] 
 
 @pytest.mark.parametrize("name", ENTRY_POINTS)
 @given(data=st.data())
-def test_any_input_gives_a_value_or_an_error_of_ours(name: str, data: st.DataObject) -> None:
+def test_any_input_gives_a_value_or_a_kubeloop_error(name: str, data: st.DataObject) -> None:
     inputs, read = ENTRY_POINTS[name]
     given_value = data.draw(inputs)
 
@@ -176,7 +176,7 @@ def test_any_input_gives_a_value_or_an_error_of_ours(name: str, data: st.DataObj
     )
 )
 @example({"server": "https://h", "username": "\ud800"})
-def test_any_configuration_by_hand_gives_credentials_or_an_error_of_ours(
+def test_any_configuration_gives_credentials_or_a_kubeloop_error(
     fields: dict[str, Any],
 ) -> None:
     with contextlib.suppress(KubeError):

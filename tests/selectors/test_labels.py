@@ -178,13 +178,13 @@ def test_an_empty_selector_matches_everything_and_nothing_matches_nothing() -> N
     assert not EVERYTHING.is_nothing
 
 
-def test_nothing_stays_nothing_whatever_is_added() -> None:
+def test_nothing_stays_nothing_with_any_requirement() -> None:
     """API-6: empty selectors and Nothing."""
     assert NOTHING & Label("a").exists() is NOTHING
     assert Label("a").exists() & NOTHING is NOTHING
 
 
-def test_builders_make_what_the_text_says() -> None:
+def test_builders_give_the_same_selector_as_text() -> None:
     built = (
         Label("a").equals("1")
         & Label("b").not_equals("2")
@@ -232,7 +232,7 @@ def test_a_map_is_validated_unless_that_is_declined() -> None:
     assert trusting.matches({"a b": "c", "b": "x y"})
 
 
-def test_a_caller_may_say_a_selector_in_three_ways() -> None:
+def test_a_selector_may_be_given_in_three_forms() -> None:
     selector = parse_labels("app=web")
 
     assert as_selector(selector) is selector

@@ -204,15 +204,13 @@ def test_every_field_of_every_class_has_a_number() -> None:
         ),
     ],
 )
-def test_what_is_no_such_body_is_an_error_of_ours(body: bytes) -> None:
+def test_a_body_that_is_not_protobuf_is_a_decode_error(body: bytes) -> None:
     with pytest.raises(DecodeError):
         from_protobuf(body)
 
 
 @given(st.binary(max_size=80), st.integers(0, 200), st.integers(0, 255))
-def test_any_damage_is_read_or_refused_with_an_error_of_ours(
-    tail: bytes, at: int, byte: int
-) -> None:
+def test_a_damaged_body_is_decoded_or_a_decode_error(tail: bytes, at: int, byte: int) -> None:
     body = bytearray(envelope(POD))
     body[4 + at % (len(body) - 4)] = byte
 
