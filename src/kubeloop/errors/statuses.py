@@ -179,7 +179,7 @@ def _details(
         return None
     details = StatusDetails(
         group=(resource.group or None) if resource else None,
-        kind=resource.resource if resource else None,  # kube-apiserver sets the resource's name here
+        kind=resource.resource if resource else None,  # the resource, as in kube-apiserver
         name=name or None,
         retry_after_seconds=retry_after or None,
     )
