@@ -115,7 +115,7 @@ async def test_a_strict_edit_that_changes_nothing_sends_nothing(client: APIClien
 async def test_the_same_value_written_by_two_is_a_conflict(client: APIClient) -> None:
     maps = await a_map(client, next="5")
 
-    with pytest.raises(Conflict, match=r"changed data\.next since the object was read") as caught:  # noqa: PT012
+    with pytest.raises(Conflict, match=r"changed data\.next since it was read") as caught:  # noqa: PT012
         async with maps.edit("a") as mine:
             increase(mine)
             async with maps.edit("a") as theirs:

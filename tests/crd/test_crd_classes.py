@@ -26,7 +26,7 @@ SCHEMA: dict[str, Any] = {
     "description": "A site.\n\nIt is served.",
     "required": ["spec"],
     "properties": {
-        "apiVersion": {"type": "string", "description": "what everybody says"},
+        "apiVersion": {"type": "string", "description": "the same for every object"},
         "kind": {"type": "string"},
         "metadata": {"type": "object"},
         "spec": {
@@ -146,7 +146,7 @@ def test_classes_of_a_module_give_the_same_definition_back() -> None:
 
     expected = CustomResourceDefinition.from_dict(CRD).to_dict()
     schema = expected["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
-    del schema["properties"]["apiVersion"]["description"]  # what is said of every object
+    del schema["properties"]["apiVersion"]["description"]  # the same for every object
     assert found == expected
 
 
@@ -192,7 +192,7 @@ def test_enums_and_bounds_hold_when_objects_are_read(spec: dict[str, Any], probl
 
 
 def test_a_pattern_is_left_to_the_server() -> None:
-    """Its dialect is not Python's, and a hostile one would keep a client busy."""
+    """Its syntax is not Python's, and a hostile one would block a client."""
     website = class_in(module_from_crd(CRD))
 
     site: Any = website.from_dict(OBJECT | {"spec": {"from": "NO MATCH"}})
@@ -261,7 +261,7 @@ def _spec(**properties: Any) -> str:
     return module_from_crd(crd({"type": "object", "properties": {"spec": inner}}))
 
 
-def test_places_of_one_name_that_say_the_same_share_a_class() -> None:
+def test_equal_schemas_of_one_name_share_a_class() -> None:
     ref = {"type": "object", "properties": {"name": {"type": "string"}}}
     text = _spec(
         a={"type": "object", "properties": {"secretRef": ref}},
@@ -299,7 +299,7 @@ def test_a_module_without_schema_is_a_kind_without_fields() -> None:
     assert website.from_dict({"spec": {"a": 1}}).to_dict()["spec"] == {"a": 1}
 
 
-def test_what_the_root_says_is_kept() -> None:
+def test_keywords_at_the_root_are_kept() -> None:
     schema: dict[str, Any] = {
         "type": "object",
         "x-kubernetes-validations": [{"rule": "has(self.spec)"}],

@@ -44,7 +44,7 @@ class Level(enum.IntEnum):
 class Tls(Model):
     """How the site is encrypted.
 
-    Nothing is said of how the key gets there.
+    How the key gets there is not defined.
     """
 
     secret_name: str
@@ -183,7 +183,7 @@ def test_defaults_bounds_docstrings_and_requirements_are_in_the_schema() -> None
             "tls": {
                 "type": "object",
                 "description": "How the site is encrypted.\n\n"
-                "Nothing is said of how the key gets there.",
+                "How the key gets there is not defined.",
                 "required": ["secretName"],
                 "properties": {
                     "secretName": {"type": "string"},
@@ -320,7 +320,7 @@ def test_defaults_are_written_as_they_would_be_sent() -> None:
     }
 
 
-def test_none_is_allowed_where_it_says_more_than_not_there() -> None:
+def test_none_is_allowed_if_it_differs_from_absent() -> None:
     schema = schema_of(Defaults)
 
     nullable = {name for name, each in schema["properties"].items() if each.get("nullable")}
@@ -420,7 +420,7 @@ class Plain(Resource, group="example.com", version="v1", plural="plains"):
 
 
 def test_a_status_subresource_is_never_required() -> None:
-    """A server takes it away on create, and would then miss it."""
+    """The server drops it on create, and would then reject the object."""
     schema = crd_of(Plain).to_dict()["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
 
     assert schema["required"] == ["spec"]
@@ -440,7 +440,7 @@ def test_generating_classes_is_loaded_on_first_use() -> None:
 
 
 def test_a_default_can_be_the_servers_alone() -> None:
-    """A field that others may set is not sent, and so not owned, by an apply of ours."""
+    """An apply does not send, and so does not own, a field that others may set."""
     by_server = Annotated[int, msgspec.Meta(extra_json_schema={"default": 1})]
 
     assert _schema(by_server | None) == {"type": "integer", "default": 1}

@@ -1,4 +1,4 @@
-"""Text of a definition stays text, whatever it is; and what goes in comes out again."""
+"""Hostile text of a definition never becomes code, and round trips lose nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kubeloop.wire.naming import attribute, camel, class_name
 from tests.crd.crd_modules import class_in, crd, foreign_code
 from tests.crd.crd_schemas import JSON, TEXT, objects_for, schemas
 
-# How many examples there are is the profile's to say.
+# The Hypothesis profile sets the number of examples.
 _PATIENT = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
 
@@ -35,40 +35,44 @@ def test_no_text_of_a_schema_becomes_code(schema: dict[str, Any]) -> None:
 @_PATIENT
 @given(schemas())
 def test_classes_express_the_whole_definition(schema: dict[str, Any]) -> None:
-    """What `crd_of` gives is in its own words; from there on nothing changes any more."""
+    """`crd_of` normalizes a schema once; a second round trip changes nothing."""
     first = _schema_of(module_from_crd(crd(schema)))
     again = _schema_of(module_from_crd(first))
 
     assert again == first
     found = first["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]
     for part in ("spec", "status"):
-        assert _in_our_words(found[part]) == _in_our_words(schema["properties"][part])
+        assert _normalize(found[part]) == _normalize(schema["properties"][part])
 
 
-def _in_our_words(schema: Any) -> Any:
-    """Without what two schemas may say differently: order, and words that change nothing."""
+def _normalize(schema: Any) -> Any:
+    """The schema without differences that have no effect: order and default keywords."""
     if isinstance(schema, list):
-        return [_in_our_words(each) for each in schema]
+        return [_normalize(each) for each in schema]
     if not isinstance(schema, dict):
         return schema
-    said = {key: value for key, value in schema.items() if not _is_idle(key, value)}
+    normalized = {key: value for key, value in schema.items() if not _has_no_effect(key, value)}
     for key in ("items", "additionalProperties"):
-        if key in said:
-            said[key] = _in_our_words(said[key])
-    if said.get("additionalProperties") == {PRESERVE: True}:  # a free-form map has two names
-        said = {key: said[key] for key in said if key != "additionalProperties"} | {PRESERVE: True}
-    if "properties" in said:
-        said["properties"] = {key: _in_our_words(each) for key, each in said["properties"].items()}
-    # Whatever has a default is there.
-    must = [
+        if key in normalized:
+            normalized[key] = _normalize(normalized[key])
+    if normalized.get("additionalProperties") == {PRESERVE: True}:  # a free-form map has two names
+        normalized = {
+            key: normalized[key] for key in normalized if key != "additionalProperties"
+        } | {PRESERVE: True}
+    if "properties" in normalized:
+        normalized["properties"] = {
+            key: _normalize(each) for key, each in normalized["properties"].items()
+        }
+    # A field with a default is never missing.
+    required = [
         each
-        for each in said.pop("required", [])
-        if said["properties"].get(each, {}).get("default") is None
+        for each in normalized.pop("required", [])
+        if normalized["properties"].get(each, {}).get("default") is None
     ]
-    return said | ({"required": sorted(must)} if must else {})
+    return normalized | ({"required": sorted(required)} if required else {})
 
 
-def _is_idle(key: str, value: Any) -> bool:
+def _has_no_effect(key: str, value: Any) -> bool:
     return (
         (key == "nullable" and value is False)
         or (key == "default" and value is None)

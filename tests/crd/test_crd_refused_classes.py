@@ -1,4 +1,4 @@
-"""Classes that cannot become a CustomResourceDefinition, and what is said about them."""
+"""Classes that cannot become a CustomResourceDefinition, and their errors."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Branch(Model):
     tree: Tree | None = None
 
 
-def test_a_class_that_holds_itself_is_refused_with_the_way_it_does() -> None:
+def test_a_recursive_class_is_rejected_with_its_path() -> None:
     with pytest.raises(InvalidArgument, match=r"Tree\.branches\[\]\.tree: .*Tree → Branch → Tree"):
         schema_of(Tree)
 
@@ -106,8 +106,8 @@ def test_a_default_that_cannot_be_sent_is_refused() -> None:
 
 
 def _kind(**options: Any) -> type[Resource]:
-    said = {"group": "example.com", "version": "v1", "kind": "Website", "plural": "websites"}
-    return cast("type[Resource]", types.new_class("Other", (Resource,), said | options))
+    required = {"group": "example.com", "version": "v1", "kind": "Website", "plural": "websites"}
+    return cast("type[Resource]", types.new_class("Other", (Resource,), required | options))
 
 
 @pytest.mark.parametrize(

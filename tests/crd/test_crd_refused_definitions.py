@@ -1,4 +1,4 @@
-"""Definitions that cannot become classes, and what is said about them."""
+"""Definitions that cannot become classes, and their errors."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_a_schema_that_classes_cannot_express_is_rejected(schema: Any, problem: 
     ],
     ids=repr,
 )
-def test_what_is_no_definition_is_refused(data: Any) -> None:
+def test_other_objects_than_definitions_are_rejected(data: Any) -> None:
     with pytest.raises(InvalidArgument):
         module_from_crd(data)
 

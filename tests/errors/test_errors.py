@@ -81,7 +81,7 @@ def test_every_reason_has_a_class_of_its_name(reason: str) -> None:
         (0, ApiError),
     ],
 )
-@pytest.mark.parametrize("reason", ["", "NeverHeardOf"])
+@pytest.mark.parametrize("reason", ["", "UnknownReason"])
 def test_the_code_decides_where_the_reason_is_not_known(
     reason: str, code: int, kind: type[ApiError]
 ) -> None:

@@ -1,4 +1,4 @@
-"""A clock that stands still, and chance that is not."""
+"""A manual clock."""
 
 from __future__ import annotations
 

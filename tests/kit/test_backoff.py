@@ -1,4 +1,4 @@
-"""Growing delays: the golden sequences of the original, and bounds that always hold."""
+"""Backoff: the delays of client-go, and bounds that always hold."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from kubeloop.kit import (
     jittered,
 )
 
-# CCH-48: what the mirror of a collection waits between two tries.
-MIRROR = Backoff(duration=0.8, factor=2.0, jitter=1.0, steps=38, cap=30.0)
+# CCH-48: the backoff of a reflector between two attempts.
+REFLECTOR = Backoff(duration=0.8, factor=2.0, jitter=1.0, steps=38, cap=30.0)
 
 
 def none() -> float:
@@ -46,7 +46,7 @@ def sequence(delays: Delays, count: int) -> list[float]:
         pytest.param(Backoff(duration=9, factor=2, steps=9, cap=5), [9, 5, 5], id="UTL-1 cap late"),
         pytest.param(Backoff(duration=1, steps=-3, factor=2), [1, 1], id="UTL-1 negative steps"),
         pytest.param(
-            MIRROR, [0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 30, 30, 30], id="CCH-48 before jitter"
+            REFLECTOR, [0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 30, 30, 30], id="CCH-48 before jitter"
         ),
     ],
 )
@@ -107,7 +107,7 @@ def test_no_delay_leaves_its_bounds(
 
 
 def test_reset_restarts_the_delays_and_never_changes_the_settings() -> None:
-    delays = MIRROR.delays(random=none)
+    delays = REFLECTOR.delays(random=none)
     first = sequence(delays, 4)
 
     delays.reset()
@@ -115,7 +115,7 @@ def test_reset_restarts_the_delays_and_never_changes_the_settings() -> None:
     assert sequence(delays, 4) == first
     assert delays.stats().given == 4
     assert delays.stats().steps == 34
-    assert MIRROR.duration == 0.8
+    assert REFLECTOR.duration == 0.8
 
 
 @pytest.mark.parametrize(("duration", "factor"), [(-1.0, 1.0), (1.0, -1.0), (float("nan"), 1.0)])
@@ -126,7 +126,7 @@ def test_settings_that_make_no_delay_are_refused(duration: float, factor: float)
 
 async def test_delays_restart_two_minutes_after_the_last_reset(clock: ManualClock) -> None:
     """V-6, CCH-48, UTL-6: waited out one by one, and although nothing ever succeeded."""
-    delays = ResettingBackoff(MIRROR, reset_after=120, clock=clock, random=none)
+    delays = ResettingBackoff(REFLECTOR, reset_after=120, clock=clock, random=none)
     waited: list[float] = []
 
     for _ in range(11):
@@ -138,7 +138,7 @@ async def test_delays_restart_two_minutes_after_the_last_reset(clock: ManualCloc
 
 async def test_the_delays_restart_only_after_more_than_reset_after(clock: ManualClock) -> None:
     """CCH-48: more than two minutes."""
-    delays = ResettingBackoff(MIRROR, reset_after=120, clock=clock, random=none)
+    delays = ResettingBackoff(REFLECTOR, reset_after=120, clock=clock, random=none)
     delays.next()
 
     await clock.advance(120)
@@ -150,7 +150,7 @@ async def test_the_delays_restart_only_after_more_than_reset_after(clock: Manual
 
 async def test_an_explicit_reset_also_restarts_the_period(clock: ManualClock) -> None:
     """CCH-48: counted from the last reset."""
-    delays = ResettingBackoff(MIRROR, reset_after=120, clock=clock, random=none)
+    delays = ResettingBackoff(REFLECTOR, reset_after=120, clock=clock, random=none)
     await clock.advance(119)
     delays.reset()
     first = delays.next()
@@ -163,7 +163,7 @@ async def test_an_explicit_reset_also_restarts_the_period(clock: ManualClock) ->
 
 def test_the_jitter_of_the_reflector_at_most_doubles_a_delay(clock: ManualClock) -> None:
     """CCH-48: actual is d to 2d."""
-    delays = ResettingBackoff(MIRROR, reset_after=120, clock=clock, random=half)
+    delays = ResettingBackoff(REFLECTOR, reset_after=120, clock=clock, random=half)
 
     assert sequence(delays, 3) == [1.2, 2.4, 4.8]
 
@@ -171,7 +171,7 @@ def test_the_jitter_of_the_reflector_at_most_doubles_a_delay(clock: ManualClock)
 @pytest.mark.parametrize("reset_after", [0.0, -1.0])
 def test_without_reset_after_the_delay_is_constant(clock: ManualClock, reset_after: float) -> None:
     """UTL-6: DelayWithReset."""
-    delays = ResettingBackoff(MIRROR, reset_after=reset_after, clock=clock, random=half)
+    delays = ResettingBackoff(REFLECTOR, reset_after=reset_after, clock=clock, random=half)
 
     assert sequence(delays, 4) == [1.2] * 4
 
@@ -280,8 +280,8 @@ def test_reset_forgets_a_key_and_ignores_unknown_ones(clock: ManualClock) -> Non
 
 
 def begins(lengths: list[float]) -> list[float]:
-    """When requests of these lengths begin, each as soon as it may."""
-    storm, now, found = StormBackoff(MIRROR, random=none), 0.0, []
+    """The start times of requests of these durations, each as early as allowed."""
+    storm, now, found = StormBackoff(REFLECTOR, random=none), 0.0, []
     for length in lengths:
         now += storm.delay(now)
         storm.begin(now)

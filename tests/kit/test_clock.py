@@ -1,4 +1,4 @@
-"""Time by hand: order, moments, bounds; and the machine's clock behind the same face."""
+"""The manual clock: order, times, bounds; and the system clock with the same interface."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ async def test_time_stands_still_until_it_is_moved(clock: ManualClock) -> None:
     assert (clock.now(), clock.time()) == before
 
 
-async def test_each_sleeper_sees_its_own_moment(clock: ManualClock) -> None:
+async def test_each_sleeper_sees_its_due_time(clock: ManualClock) -> None:
     woken: list[tuple[float, float]] = []
 
     async def sleeper(seconds: float) -> None:
@@ -67,7 +67,7 @@ def test_sleepers_wake_in_the_order_of_their_times(sleeps: list[float], steps: l
     asyncio.run(scenario())
 
 
-async def test_one_who_sleeps_again_and_again_misses_no_moment(clock: ManualClock) -> None:
+async def test_a_repeated_sleeper_misses_no_due_time(clock: ManualClock) -> None:
     moments: list[float] = []
 
     async def ticking() -> None:
@@ -112,7 +112,7 @@ def test_what_a_sleeper_woke_has_run_before_advance_returns(factory: object) -> 
         assert runner.run(scenario()) == 1
 
 
-async def test_steps_that_do_not_quite_add_up_still_reach_the_moment(clock: ManualClock) -> None:
+async def test_rounding_errors_do_not_delay_a_sleeper(clock: ManualClock) -> None:
     sleeper = asyncio.create_task(clock.sleep(0.8))
 
     for _ in range(8):
@@ -145,7 +145,7 @@ async def test_a_cancelled_sleeper_is_forgotten(clock: ManualClock) -> None:
     assert clock.stats().next_moment is None
 
 
-async def test_a_sleeper_cancelled_by_one_of_the_same_moment_does_not_wake(
+async def test_a_sleeper_cancelled_at_its_due_time_does_not_wake(
     clock: ManualClock,
 ) -> None:
     async def rival() -> None:
@@ -176,7 +176,7 @@ async def test_time_does_not_move_backwards(clock: ManualClock, seconds: float) 
         await clock.advance(seconds)
 
 
-async def test_the_wall_clock_goes_along_and_may_jump_on_its_own() -> None:
+async def test_the_wall_clock_advances_too_and_may_jump() -> None:
     noon = datetime(2031, 5, 1, 12, tzinfo=UTC)
     clock = ManualClock(start=100, wall=noon)
 
@@ -222,7 +222,7 @@ async def bounded_sleep(clock: Clock, sleep: float, bound: float | None) -> str:
         (-1.0, "too long at 0, True"),
     ],
 )
-async def test_a_bound_cuts_off_at_its_moment(
+async def test_a_timeout_ends_at_its_due_time(
     clock: ManualClock, bound: float | None, outcome: str
 ) -> None:
     block = asyncio.create_task(bounded_sleep(clock, 5, bound))

@@ -23,7 +23,7 @@ def refused(guard: HostGuard, *headers: tuple[str, str], target: str = "/") -> i
         "[::ffff:127.0.0.1]:80", "localhost:",
     ],
 )  # fmt: skip
-def test_loopback_names_are_answered(host: str) -> None:
+def test_loopback_names_are_accepted(host: str) -> None:
     assert refused(LOCAL, ("Host", host)) is None
 
 
@@ -105,7 +105,7 @@ def test_requests_without_an_origin_are_judged_by_their_site(site: str, code: in
     assert refused(LOCAL, ("Host", "localhost"), ("Sec-Fetch-Site", site)) == code
 
 
-def test_names_that_were_allowed_are_answered_and_may_ask() -> None:
+def test_allowed_names_are_accepted_as_host_and_as_origin() -> None:
     guard = HostGuard("127.0.0.1", allow_hosts=["Dev.Example.com", "localhost:3000", "::2"])
     page = ("Sec-Fetch-Site", "cross-site"), ("Origin", "https://dev.example.com:8443")
 
@@ -118,12 +118,12 @@ def test_names_that_were_allowed_are_answered_and_may_ask() -> None:
 
 
 @pytest.mark.parametrize("entry", ["", "http://x", "a b", "x:y", "*", "[::1"])
-def test_an_allowed_host_that_is_none_is_refused(entry: str) -> None:
+def test_a_malformed_allowed_host_is_rejected(entry: str) -> None:
     with pytest.raises(ValueError, match="is not a host"):
         HostGuard("127.0.0.1", allow_hosts=[entry])
 
 
-def test_beyond_loopback_any_address_is_answered_and_names_are_not() -> None:
+def test_beyond_loopback_addresses_are_accepted_and_names_are_not() -> None:
     guard = HostGuard("0.0.0.0")
 
     assert refused(guard, ("Host", "10.0.0.7:8001")) is None
@@ -132,7 +132,7 @@ def test_beyond_loopback_any_address_is_answered_and_names_are_not() -> None:
     assert refused(guard, ("Host", "evil.example.com")) == 403
 
 
-def test_the_name_that_a_server_listens_at_is_answered() -> None:
+def test_the_name_that_a_server_listens_at_is_accepted() -> None:
     assert refused(HostGuard("box.example.com"), ("Host", "BOX.example.com:8001")) is None
 
 
@@ -156,7 +156,7 @@ def test_many_hosts_do_not_fill_the_memory() -> None:
     assert len(guard._good) <= 64
 
 
-def test_servers_that_answer_any_host_refuse_foreign_origins() -> None:
+def test_servers_that_accept_any_host_reject_foreign_origins() -> None:
     def check(**headers: str) -> RequestRefused | None:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         return foreign_origin(CIMultiDict({"Host": "10.0.0.7:8081", **named}))

@@ -1,4 +1,4 @@
-"""An address that is closed has no connection left, whatever the peers do."""
+"""A closed listener leaves no connection open, whatever the peers do."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ from kubeloop.testing.server.access.certs import Authority, server_context
 Run = Callable[[Coroutine[object, object, None]], None]
 
 
-class Hall:
-    """Protocols that count who is there, and are in no hurry."""
+class Connections:
+    """A protocol factory that records open connections and does not close them by itself."""
 
     def __init__(self) -> None:
-        self.inside: set[Any] = set()  # transports
-        self.came = asyncio.Event()
+        self.open: set[Any] = set()  # transports
+        self.accepted = asyncio.Event()
 
     def __call__(self) -> asyncio.Protocol:
-        return Guest(self)
+        return Connection(self)
 
     async def close_all(self) -> None:
-        """As aiohttp does: say farewell, twice, and do not wait for an answer."""
-        for each in (*self.inside, *self.inside):
+        """Close each connection twice and wait for nothing, as aiohttp does."""
+        for each in (*self.open, *self.open):
             each.close()
 
 
-class Guest(asyncio.Protocol):
-    def __init__(self, hall: Hall) -> None:
-        self._hall = hall
+class Connection(asyncio.Protocol):
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = transport
-        self._hall.inside.add(transport)
-        self._hall.came.set()
+        self._connections.open.add(transport)
+        self._connections.accepted.set()
 
     def connection_lost(self, error: Exception | None) -> None:
-        self._hall.inside.discard(self._transport)
+        self._connections.open.discard(self._transport)
 
 
 @pytest.fixture(params=[asyncio.new_event_loop, new_event_loop])
 def run(request: pytest.FixtureRequest) -> Run:
-    """Runs a coroutine in a loop that ends right behind it; what is left is a warning."""
+    """Run a coroutine in a loop of its own; open transports at its end cause a warning."""
 
     def run(serve: Coroutine[object, object, None]) -> None:
         with asyncio.Runner(loop_factory=request.param) as runner:
@@ -61,15 +61,17 @@ def authority() -> Authority:
     return Authority()
 
 
-def test_a_peer_that_hears_no_farewell_is_cut(run: Run, authority: Authority) -> None:
+def test_a_peer_without_a_close_handshake_is_aborted(run: Run, authority: Authority) -> None:
     peers: list[ssl.SSLSocket] = []
 
     async def serve() -> None:
-        hall = Hall()
+        connections = Connections()
         tls = server_context(authority.server())
-        async with listen(hall, "127.0.0.1", 0, finish=hall.close_all, tls=tls) as port:
-            peers.append(await asyncio.to_thread(_shake_hands, port, authority))
-            await hall.came.wait()
+        async with listen(
+            connections, "127.0.0.1", 0, finish=connections.close_all, tls=tls
+        ) as port:
+            peers.append(await asyncio.to_thread(_connect_tls, port, authority))
+            await connections.accepted.wait()
 
     run(serve())
 
@@ -84,9 +86,11 @@ def test_a_peer_in_the_middle_of_its_handshake_is_cut(
     peers: list[socket.socket] = []
 
     async def serve() -> None:
-        hall = Hall()
+        connections = Connections()
         tls = server_context(authority.server())
-        async with listen(hall, "127.0.0.1", 0, finish=hall.close_all, tls=tls) as port:
+        async with listen(
+            connections, "127.0.0.1", 0, finish=connections.close_all, tls=tls
+        ) as port:
             peers.append(socket.create_connection(("127.0.0.1", port), timeout=3))
             for _ in range(turns):
                 await asyncio.sleep(0)
@@ -102,8 +106,8 @@ def test_a_connection_at_the_last_moment_is_closed(run: Run, turns: int) -> None
     peers: list[socket.socket] = []
 
     async def serve() -> None:
-        hall = Hall()
-        async with listen(hall, "127.0.0.1", 0, finish=hall.close_all) as port:
+        connections = Connections()
+        async with listen(connections, "127.0.0.1", 0, finish=connections.close_all) as port:
             peers.append(socket.create_connection(("127.0.0.1", port), timeout=3))
             for _ in range(turns):
                 await asyncio.sleep(0)
@@ -118,16 +122,16 @@ def test_what_finishes_in_time_is_not_cut(run: Run) -> None:
     peers: list[socket.socket] = []
 
     async def serve() -> None:
-        hall = Hall()
+        connections = Connections()
 
         async def finish() -> None:
-            for each in hall.inside:
+            for each in connections.open:
                 each.write(b"goodbye")
-            await hall.close_all()
+            await connections.close_all()
 
-        async with listen(hall, "127.0.0.1", 0, finish=finish) as port:
+        async with listen(connections, "127.0.0.1", 0, finish=finish) as port:
             peers.append(socket.create_connection(("127.0.0.1", port), timeout=3))
-            await hall.came.wait()
+            await connections.accepted.wait()
 
     run(serve())
 
@@ -144,7 +148,7 @@ async def test_an_address_that_is_taken_is_an_error_and_the_end_is_called_all_th
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(OSError, match="in use"):
-            async with listen(Hall(), "127.0.0.1", port, finish=finish):
+            async with listen(Connections(), "127.0.0.1", port, finish=finish):
                 raise AssertionError("never open")
 
     assert finished == [True]
@@ -153,42 +157,42 @@ async def test_an_address_that_is_taken_is_an_error_and_the_end_is_called_all_th
 async def test_a_protocol_that_cannot_be_made_is_logged_and_the_next_one_is(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    hall = Hall()
+    connections = Connections()
     protocols: list[asyncio.Protocol] = []
 
     def at_the_second_try() -> asyncio.Protocol:
-        protocols.append(hall())
+        protocols.append(connections())
         if len(protocols) == 1:
-            raise ValueError("no room")
+            raise ValueError("rejected")
         return protocols[-1]
 
-    async with listen(at_the_second_try, "127.0.0.1", 0, finish=hall.close_all) as port:
+    async with listen(at_the_second_try, "127.0.0.1", 0, finish=connections.close_all) as port:
         with socket.create_connection(("127.0.0.1", port)) as refused:
             refused.settimeout(0)
             loop = asyncio.get_running_loop()
             assert await loop.sock_recv(refused, 1) == b""
         with socket.create_connection(("127.0.0.1", port)):
-            await hall.came.wait()
+            await connections.accepted.wait()
 
-    assert "no room" in caplog.text
+    assert "rejected" in caplog.text
 
 
 async def test_all_addresses_of_a_name_are_listened_at() -> None:
-    hall = Hall()
-    async with listen(hall, "localhost", 0, finish=hall.close_all) as port:
+    connections = Connections()
+    async with listen(connections, "localhost", 0, finish=connections.close_all) as port:
         _, writer = await asyncio.open_connection("localhost", port)
-        await hall.came.wait()
+        await connections.accepted.wait()
         writer.close()
         await writer.wait_closed()
 
 
-async def test_an_address_that_is_not_ours_is_an_error() -> None:
+async def test_an_address_of_another_machine_is_an_error() -> None:
     with pytest.raises(OSError, match="assign"):
-        async with listen(Hall(), "192.0.2.1", 0, finish=Hall().close_all):
+        async with listen(Connections(), "192.0.2.1", 0, finish=Connections().close_all):
             raise AssertionError("never open")
 
 
-def _shake_hands(port: int, authority: Authority) -> ssl.SSLSocket:
+def _connect_tls(port: int, authority: Authority) -> ssl.SSLSocket:
     context = ssl.create_default_context(cadata=authority.pem.decode())
     context.check_hostname = False
     plain = socket.create_connection(("127.0.0.1", port), timeout=3)
@@ -198,11 +202,11 @@ def _shake_hands(port: int, authority: Authority) -> ssl.SSLSocket:
 
 
 def _read(peer: socket.socket) -> bytes:
-    """What came until the end, which may be a rude one."""
-    said = b""
+    """Read until the peer closes or resets the connection."""
+    received = b""
     try:
         while some := peer.recv(100):
-            said += some
+            received += some
     except (ConnectionResetError, ssl.SSLError):
         pass
-    return said
+    return received

@@ -1,4 +1,4 @@
-"""Loops that try again: how often, how long, and what leaves them."""
+"""Retry and poll loops: how often, how long, and which errors end them."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ def none() -> float:
     return 0.0
 
 
-class Script:
-    """Answers with what it was given, one after the other, and notes when it was asked."""
+class ScriptedCondition:
+    """Returns or raises the given results in order, and records the times of its calls."""
 
-    def __init__(self, clock: ManualClock, *answers: bool | Exception, takes: float = 0) -> None:
+    def __init__(self, clock: ManualClock, *results: bool | Exception, takes: float = 0) -> None:
         self._clock = clock
-        self._answers = list(answers)
+        self._results = list(results)
         self._takes = takes
-        self.asked_at: list[float] = []
+        self.called_at: list[float] = []
 
     async def __call__(self) -> bool:
-        self.asked_at.append(round(self._clock.now(), 6))
+        self.called_at.append(round(self._clock.now(), 6))
         if self._takes:
             await self._clock.sleep(self._takes)
-        answer = self._answers.pop(0) if self._answers else False
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
+        result = self._results.pop(0) if self._results else False
+        if isinstance(result, Exception):
+            raise result
+        return result
 
 
 async def outcome(clock: ManualClock, work: Awaitable[object]) -> tuple[object, float]:
-    """What `work` came to, and how long it took."""
+    """The result or the error of `work`, and its duration."""
     began = clock.now()
 
     async def ended() -> tuple[object, float]:
@@ -70,31 +70,31 @@ async def test_the_defaults_are_the_originals() -> None:
 
 
 @pytest.mark.parametrize(
-    ("backoff", "moments"),
+    ("backoff", "times"),
     [
         pytest.param(DEFAULT_RETRY, [0, 0.01, 0.02, 0.03, 0.04], id="UTL-C1 five times"),
         pytest.param(DEFAULT_BACKOFF, [0, 0.01, 0.06, 0.31], id="UTL-C1 four times"),
         pytest.param(Backoff(steps=1, duration=9), [0], id="UTL-8 once"),
     ],
 )
-async def test_the_last_error_leaves_when_the_tries_are_used_up(
-    clock: ManualClock, backoff: Backoff, moments: list[float]
+async def test_the_last_error_is_raised_after_the_last_attempt(
+    clock: ManualClock, backoff: Backoff, times: list[float]
 ) -> None:
     """UTL-8: the last error itself, no timeout, and no wait after it."""
     errors = [LookupError(number) for number in range(9)]
-    call = Script(clock, *errors)
+    call = ScriptedCondition(clock, *errors)
 
     result = await outcome(
         clock, retry(call, when=always, backoff=backoff, clock=clock, random=none)
     )
 
-    assert call.asked_at == moments
-    assert result == (errors[len(moments) - 1], moments[-1])
+    assert call.called_at == times
+    assert result == (errors[len(times) - 1], times[-1])
 
 
 async def test_a_success_ends_the_tries(clock: ManualClock) -> None:
     """UTL-8: OnError."""
-    call = Script(clock, LookupError(), True)
+    call = ScriptedCondition(clock, LookupError(), True)
 
     result = await outcome(clock, retry(call, when=always, clock=clock, random=none))
 
@@ -104,35 +104,37 @@ async def test_a_success_ends_the_tries(clock: ManualClock) -> None:
 async def test_an_error_that_is_not_retriable_is_raised_at_once(clock: ManualClock) -> None:
     """UTL-8: OnError."""
     fatal = ValueError()
-    call = Script(clock, LookupError(), fatal, True)
+    call = ScriptedCondition(clock, LookupError(), fatal, True)
 
     result = await outcome(
         clock, retry(call, when=lambda error: isinstance(error, LookupError), clock=clock)
     )
 
     assert result[0] is fatal
-    assert len(call.asked_at) == 2
+    assert len(call.called_at) == 2
 
 
 async def test_a_cap_ends_the_tries_after_one_more_wait(clock: ManualClock) -> None:
     """UTL-8 with UTL-C3's settings: the last error, after the wait."""
     error = LookupError()
-    call = Script(clock, error, True)
+    call = ScriptedCondition(clock, error, True)
     backoff = Backoff(steps=10, duration=1, factor=10, cap=5)
 
     result = await outcome(clock, retry(call, when=always, backoff=backoff, clock=clock))
 
     assert result == (error, 1.0)
-    assert len(call.asked_at) == 1
+    assert len(call.called_at) == 1
 
 
 async def test_a_retry_without_steps_is_refused(clock: ManualClock) -> None:
     with pytest.raises(ValueError, match="at least one"):
-        await retry(Script(clock, True), when=always, backoff=Backoff(duration=1), clock=clock)
+        await retry(
+            ScriptedCondition(clock, True), when=always, backoff=Backoff(duration=1), clock=clock
+        )
 
 
 async def test_a_cancelled_retry_does_not_try_again(clock: ManualClock) -> None:
-    call = Script(clock, LookupError(), True)
+    call = ScriptedCondition(clock, LookupError(), True)
     task = asyncio.create_task(retry(call, when=always, clock=clock))
     await clock.settle()
 
@@ -140,7 +142,7 @@ async def test_a_cancelled_retry_does_not_try_again(clock: ManualClock) -> None:
     await clock.advance(1)
 
     assert task.cancelled()
-    assert len(call.asked_at) == 1
+    assert len(call.called_at) == 1
     assert clock.sleepers == 0
 
 
@@ -148,7 +150,7 @@ async def test_until_true_asks_once_a_step_and_does_not_wait_after_the_last(
     clock: ManualClock,
 ) -> None:
     """UTL-3: ExponentialBackoff."""
-    condition = Script(clock)
+    condition = ScriptedCondition(clock)
 
     error, took = await outcome(
         clock,
@@ -156,13 +158,13 @@ async def test_until_true_asks_once_a_step_and_does_not_wait_after_the_last(
     )
 
     assert isinstance(error, TimeoutError)
-    assert condition.asked_at == [0, 1, 3]
+    assert condition.called_at == [0, 1, 3]
     assert took == 3
 
 
 async def test_until_true_ends_with_the_first_yes(clock: ManualClock) -> None:
     """UTL-3: ExponentialBackoff."""
-    condition = Script(clock, False, True)
+    condition = ScriptedCondition(clock, False, True)
 
     result = await outcome(
         clock, until_true(condition, backoff=Backoff(steps=9, duration=1), clock=clock)
@@ -176,7 +178,7 @@ async def test_until_true_raises_the_error_of_the_condition_at_once(clock: Manua
     error = LookupError()
 
     result = await outcome(
-        clock, until_true(Script(clock, error), backoff=DEFAULT_RETRY, clock=clock)
+        clock, until_true(ScriptedCondition(clock, error), backoff=DEFAULT_RETRY, clock=clock)
     )
 
     assert result == (error, 0)
@@ -184,36 +186,36 @@ async def test_until_true_raises_the_error_of_the_condition_at_once(clock: Manua
 
 async def test_a_cap_reached_on_the_first_step_asks_once(clock: ManualClock) -> None:
     """UTL-C3, V-5: once, then one wait, then the timeout."""
-    condition = Script(clock, False, True)
+    condition = ScriptedCondition(clock, False, True)
     backoff = Backoff(steps=10, duration=1, factor=10, cap=5)
 
     error, took = await outcome(clock, until_true(condition, backoff=backoff, clock=clock))
 
     assert isinstance(error, TimeoutError)
-    assert condition.asked_at == [0]
+    assert condition.called_at == [0]
     assert took == 1
 
 
 async def test_until_true_without_steps_never_asks(clock: ManualClock) -> None:
     """UTL-3: ExponentialBackoff."""
-    condition = Script(clock, True)
+    condition = ScriptedCondition(clock, True)
 
     with pytest.raises(TimeoutError):
         await until_true(condition, backoff=Backoff(duration=1), clock=clock)
 
-    assert condition.asked_at == []
+    assert condition.called_at == []
 
 
-@pytest.mark.parametrize(("immediate", "moments"), [(True, [0, 2, 4]), (False, [2, 4, 6])])
+@pytest.mark.parametrize(("immediate", "times"), [(True, [0, 2, 4]), (False, [2, 4, 6])])
 async def test_poll_asks_at_once_only_if_immediate(
-    clock: ManualClock, immediate: bool, moments: list[float]
+    clock: ManualClock, immediate: bool, times: list[float]
 ) -> None:
     """UTL-4: polling."""
-    condition = Script(clock, False, False, True)
+    condition = ScriptedCondition(clock, False, False, True)
 
     await outcome(clock, poll(condition, every=2, clock=clock, immediate=immediate))
 
-    assert condition.asked_at == moments
+    assert condition.called_at == times
 
 
 async def test_poll_takes_plain_functions_too(clock: ManualClock) -> None:
@@ -222,35 +224,35 @@ async def test_poll_takes_plain_functions_too(clock: ManualClock) -> None:
 
 async def test_ticks_keep_to_their_grid_and_missed_ones_count_as_one(clock: ManualClock) -> None:
     """UTL-4: a question of 2.5 s misses two ticks, one follows at once, the next is on time."""
-    condition = Script(clock, False, False, False, True, takes=2.5)
+    condition = ScriptedCondition(clock, False, False, False, True, takes=2.5)
 
     await outcome(clock, poll(condition, every=1, clock=clock))
 
-    assert condition.asked_at == [0, 2.5, 5, 7.5]
+    assert condition.called_at == [0, 2.5, 5, 7.5]
 
     quick_after_slow = iter([2.5, 0, 0, 0])
-    asked_at: list[float] = []
+    called_at: list[float] = []
 
     async def slow_once() -> bool:
-        asked_at.append(clock.now() - began)
+        called_at.append(clock.now() - began)
         await clock.sleep(next(quick_after_slow))
-        return len(asked_at) == 4
+        return len(called_at) == 4
 
     began = clock.now()
     await outcome(clock, poll(slow_once, every=1, clock=clock))
 
-    assert asked_at == [0, 2.5, 3, 4]
+    assert called_at == [0, 2.5, 3, 4]
 
 
 async def test_poll_gives_up_in_time(clock: ManualClock) -> None:
     """UTL-4: polling."""
-    condition = Script(clock)
+    condition = ScriptedCondition(clock)
 
     error, took = await outcome(clock, poll(condition, every=2, within=5, clock=clock))
 
     assert isinstance(error, TimeoutError)
     assert "within 5 s" in str(error)
-    assert (condition.asked_at, took) == ([0, 2, 4], 5)
+    assert (condition.called_at, took) == ([0, 2, 4], 5)
 
 
 @pytest.mark.parametrize("within", [0.0, -1.0])
@@ -258,21 +260,21 @@ async def test_an_immediate_poll_asks_even_without_any_time(
     clock: ManualClock, within: float
 ) -> None:
     """UTL-4: polling."""
-    condition = Script(clock, True)
+    condition = ScriptedCondition(clock, True)
 
     await poll(condition, every=1, within=within, clock=clock)
 
-    assert condition.asked_at == [0]
+    assert condition.called_at == [0]
 
 
 async def test_a_poll_that_is_not_immediate_does_not_ask_without_time(clock: ManualClock) -> None:
     """UTL-4: polling."""
-    condition = Script(clock, True)
+    condition = ScriptedCondition(clock, True)
 
     with pytest.raises(TimeoutError):
         await poll(condition, every=1, within=0, clock=clock, immediate=False)
 
-    assert condition.asked_at == []
+    assert condition.called_at == []
 
 
 @pytest.mark.parametrize("error", [LookupError(), TimeoutError("the condition's own")])
@@ -281,23 +283,21 @@ async def test_poll_raises_the_error_of_the_condition_unchanged(
 ) -> None:
     """UTL-4: polling."""
     assert await outcome(
-        clock, poll(Script(clock, False, error), every=1, within=5, clock=clock)
+        clock, poll(ScriptedCondition(clock, False, error), every=1, within=5, clock=clock)
     ) == (error, 1)
 
 
 async def test_a_poll_without_an_interval_lets_others_run(clock: ManualClock) -> None:
-    answers = iter([False, False, True])
+    results = iter([False, False, True])
 
-    await poll(lambda: next(answers), every=0, clock=clock)
+    await poll(lambda: next(results), every=0, clock=clock)
 
-    assert list(answers) == []
+    assert list(results) == []
 
 
-def taking(
-    clock: ManualClock, seconds: float, moments: list[float]
-) -> Callable[[], Awaitable[None]]:
+def taking(clock: ManualClock, seconds: float, times: list[float]) -> Callable[[], Awaitable[None]]:
     async def call() -> None:
-        moments.append(clock.now())
+        times.append(clock.now())
         await clock.sleep(seconds)
 
     return call
@@ -316,8 +316,8 @@ def taking(
 async def test_repeat_counts_the_period(
     clock: ManualClock, *, takes: float, sliding: bool, jitter: float, expected: list[float]
 ) -> None:
-    moments: list[float] = []
-    call = taking(clock, takes, moments)
+    times: list[float] = []
+    call = taking(clock, takes, times)
 
     async with TaskOwner() as tasks:
         tasks.spawn(
@@ -326,12 +326,14 @@ async def test_repeat_counts_the_period(
         )
         await clock.advance(10)
 
-    assert moments == expected
+    assert times == expected
 
 
 async def test_what_a_repeated_call_raises_ends_the_loop(clock: ManualClock) -> None:
     error = LookupError()
 
-    result = await outcome(clock, repeat(Script(clock, True, error), period=1, clock=clock))
+    result = await outcome(
+        clock, repeat(ScriptedCondition(clock, True, error), period=1, clock=clock)
+    )
 
     assert result == (error, 1)

@@ -21,7 +21,7 @@ def test_the_main_coroutine_runs_on_uvloop_where_it_is_installed() -> None:
     assert run(main()).partition(".")[0] == expected
 
 
-def test_what_main_raises_leaves_and_the_loop_is_closed() -> None:
+def test_an_error_of_main_is_raised_and_the_loop_is_closed() -> None:
     loops: list[asyncio.AbstractEventLoop] = []
 
     async def main() -> None:
@@ -43,7 +43,7 @@ def test_without_uvloop_the_standard_loop_is_used(monkeypatch: pytest.MonkeyPatc
     loop.close()
 
 
-def test_what_is_no_coroutine_is_refused() -> None:
+def test_an_argument_that_is_not_a_coroutine_is_rejected() -> None:
     async def main() -> None: ...
 
     with pytest.raises(TypeError, match=r"it is not a coroutine \(call the async function"):
@@ -100,7 +100,7 @@ def test_a_signal_cancels_main_and_leaves_blocks_in_order(which: signal.Signals)
         assert isinstance(found.value, KeyboardInterrupt)
 
 
-def test_main_may_answer_a_signal_by_itself() -> None:
+def test_main_may_handle_a_signal_by_itself() -> None:
     async def main() -> str:
         try:
             signal.raise_signal(signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""Tasks have owners: how they begin, fail, are cancelled, and that nothing is left over."""
+"""Task owners: how tasks start, fail and are cancelled, and that none is left running."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kubeloop.kit import (
 
 
 class Part:
-    """Runs until cancelled, or fails after a while, or on the way out."""
+    """Runs until cancelled, or fails after a while, or fails while it is cancelled."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ async def test_a_part_that_fails_fails_the_block_unwrapped_with_its_cause(
     assert current.cancelling() == 0
 
 
-async def test_what_the_body_raises_leaves_as_it_came(clock: ManualClock) -> None:
+async def test_an_error_of_the_body_is_raised_unchanged(clock: ManualClock) -> None:
     part = Part(clock)
     error = ValueError("body")
 
@@ -210,7 +210,7 @@ async def test_a_second_cancellation_does_not_leave_tasks_behind(
 async def test_a_cancellation_while_a_failed_block_ends_is_raised_with_the_failure_as_its_cause(
     clock: ManualClock, failing: str
 ) -> None:
-    """X-7: whoever goes on after an error would never learn of it."""
+    """X-7: code that handles the error and continues would miss the cancellation."""
     at_end = LookupError("late") if failing in {"both", "on the way out"} else None
     parts = [Part(clock, clean_up=5, fails_at_end=at_end)]
     if failing == "task":
@@ -345,7 +345,7 @@ async def test_a_handler_that_fails_fails_the_block(clock: ManualClock) -> None:
     assert isinstance(caught.value.__cause__, LookupError)
 
 
-async def test_one_task_can_be_ended_and_the_block_goes_on(clock: ManualClock) -> None:
+async def test_one_task_can_be_ended_while_the_block_continues(clock: ManualClock) -> None:
     parts = [Part(clock), Part(clock)]
 
     async with TaskOwner() as tasks:
@@ -418,7 +418,7 @@ async def test_nothing_begins_after_a_failure_that_the_block_has_not_seen_yet(
 
 
 async def test_work_that_never_began_is_closed(clock: ManualClock) -> None:
-    """A coroutine that nobody awaited would be a warning, and warnings are errors."""
+    """A coroutine that was never awaited causes a warning, and warnings are errors."""
     part = Part(clock)
 
     async with TaskOwner() as tasks:
@@ -427,7 +427,9 @@ async def test_work_that_never_began_is_closed(clock: ManualClock) -> None:
     assert part.state == "new"
 
 
-async def test_what_a_cancelled_task_raises_leaves_where_it_is_awaited(clock: ManualClock) -> None:
+async def test_an_error_of_a_cancelled_task_is_raised_where_it_is_awaited(
+    clock: ManualClock,
+) -> None:
     error = LookupError("on the way out")
     task = asyncio.create_task(Part(clock, fails_at_end=error).run())
     await clock.settle()

@@ -1,4 +1,4 @@
-"""Limits: what a bucket lets pass, in which order, and what comes back."""
+"""Rate and concurrency limits: how many calls pass, in which order."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from kubeloop.kit import (
 async def takers(
     tasks: TaskOwner, clock: ManualClock, bucket: TokenBucket, count: int
 ) -> tuple[list[tuple[int, float]], list[asyncio.Task[None]]]:
-    """Let `count` callers line up, and note who got a token when."""
+    """Start `count` waiting callers, and record when each got a token."""
     served: list[tuple[int, float]] = []
 
     async def taker(number: int) -> None:
@@ -167,8 +167,8 @@ async def test_parts_of_a_token_add_up_to_a_whole_one(clock: ManualClock, rate: 
         assert bucket.try_take()
 
 
-class Walk:
-    """What a bucket did in a made-up life: when each token really was used."""
+class RandomUse:
+    """Random use of a bucket: the times at which tokens were used."""
 
     def __init__(self, rate: float, burst: int) -> None:
         self.clock = ManualClock()
@@ -208,8 +208,8 @@ def test_no_stretch_of_time_sees_more_than_burst_and_rate_allow(
 ) -> None:
     """REST-26: whatever is taken, tried and given up."""
 
-    async def scenario() -> Walk:
-        walk = Walk(rate, burst)
+    async def scenario() -> RandomUse:
+        walk = RandomUse(rate, burst)
         async with TaskOwner() as tasks:
             for action in actions:
                 await walk.step(tasks, action)
@@ -226,9 +226,7 @@ def test_no_stretch_of_time_sees_more_than_burst_and_rate_allow(
 
 
 @pytest.mark.parametrize(("rate", "burst"), [(0, 1), (-1, 1), (1, 0), (float("nan"), 1)])
-def test_a_bucket_that_could_never_give_is_refused(
-    clock: ManualClock, rate: float, burst: int
-) -> None:
+def test_a_bucket_without_tokens_is_rejected(clock: ManualClock, rate: float, burst: int) -> None:
     with pytest.raises(ValueError, match="the rate must be above 0"):
         TokenBucket(rate, burst, clock=clock)
 
@@ -244,11 +242,11 @@ async def test_without_a_limit_everything_passes() -> None:
 
 
 async def test_a_gate_lets_so_many_in_and_the_others_in_order(clock: ManualClock) -> None:
-    gate = ConcurrencyLimit(2)
+    limit = ConcurrencyLimit(2)
     entered: list[tuple[int, float]] = []
 
     async def visit(number: int) -> None:
-        async with gate:
+        async with limit:
             entered.append((number, clock.now()))
             await clock.sleep(1)
 
@@ -256,19 +254,19 @@ async def test_a_gate_lets_so_many_in_and_the_others_in_order(clock: ManualClock
         for number in range(5):
             tasks.spawn(visit(number), name=str(number))
         await clock.settle()
-        assert (gate.stats().in_use, gate.stats().waiting) == (2, 3)
+        assert (limit.stats().in_use, limit.stats().waiting) == (2, 3)
         await clock.advance(5)
 
     assert entered == [(0, 0), (1, 0), (2, 1), (3, 1), (4, 2)]
-    assert gate.stats().in_use == 0
-    assert gate.stats().peak == 2
+    assert limit.stats().in_use == 0
+    assert limit.stats().peak == 2
 
 
-async def test_who_gives_up_before_a_gate_takes_no_place(clock: ManualClock) -> None:
-    gate = ConcurrencyLimit(1)
+async def test_a_cancelled_waiter_takes_no_slot(clock: ManualClock) -> None:
+    limit = ConcurrencyLimit(1)
 
     async def visit() -> None:
-        async with gate:
+        async with limit:
             await clock.sleep(1)
 
     async with TaskOwner() as tasks:
@@ -276,22 +274,22 @@ async def test_who_gives_up_before_a_gate_takes_no_place(clock: ManualClock) -> 
         await clock.settle()
         visits[1].cancel()
         await clock.settle()
-        assert gate.stats().waiting == 1
+        assert limit.stats().waiting == 1
         await clock.advance(2)
 
         assert visits[2].done()
-    assert gate.stats().in_use == 0
+    assert limit.stats().in_use == 0
 
 
-async def test_a_failure_inside_leaves_the_gate_open() -> None:
-    gate = ConcurrencyLimit(1)
+async def test_a_failure_releases_the_limit() -> None:
+    limit = ConcurrencyLimit(1)
 
     with pytest.raises(LookupError):
-        async with gate:
+        async with limit:
             raise LookupError
 
-    async with gate:
-        assert gate.stats().in_use == 1
+    async with limit:
+        assert limit.stats().in_use == 1
 
 
 def test_a_limit_of_zero_is_rejected() -> None:

@@ -86,7 +86,7 @@ def test_the_generation_seen_is_taken_over(conditions: list[Condition]) -> None:
     assert conditions[0].observed_generation == 7
 
 
-def test_generation_0_is_what_no_generation_is(conditions: list[Condition]) -> None:
+def test_generation_0_equals_no_generation(conditions: list[Condition]) -> None:
     """API-40: a server leaves it out, and the next comparison must not see a change."""
     new = Condition(
         type="Ready", status="True", reason="Up", message="all is well", observed_generation=0

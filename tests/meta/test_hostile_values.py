@@ -1,7 +1,7 @@
-"""Whatever a document holds, reading it gives a value or an error of ours.
+"""Reading any document gives a value or an error of kubeloop.
 
-Each entry point gets good documents in which one or more places were changed, and text of any
-kind. `TypeError` and its like would mean that a place was trusted to be what it should be.
+Each entry point gets valid documents with one or more changed values, and arbitrary text. A
+`TypeError` or the like would mean that the type of a value was not checked.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ GROUPS = {
         }
     ],
 }  # fmt: skip
-# Text as a program may get it, half a surrogate pair included.
+# Any text, including half a surrogate pair.
 ANY_TEXT = TEXT | st.text(st.sampled_from("a\ud800\n =,:{}.[]\"'!()x1eG"), max_size=10)
 DOCUMENTS = st.dictionaries(TEXT, JSON, max_size=3)
 
@@ -159,7 +159,7 @@ ENTRY_POINTS: dict[str, tuple[st.SearchStrategy[Any], Callable[[Any], object]]] 
 
 @pytest.mark.parametrize("name", ENTRY_POINTS)
 @given(data=st.data())
-def test_any_input_gives_a_value_or_an_error_of_ours(name: str, data: st.DataObject) -> None:
+def test_any_input_gives_a_value_or_a_kubeloop_error(name: str, data: st.DataObject) -> None:
     inputs, read = ENTRY_POINTS[name]
     given_value = data.draw(inputs)
 
@@ -176,7 +176,7 @@ def test_any_input_gives_a_value_or_an_error_of_ours(name: str, data: st.DataObj
     )
 )
 @example({"server": "https://h", "username": "\ud800"})
-def test_any_configuration_by_hand_gives_credentials_or_an_error_of_ours(
+def test_any_configuration_gives_credentials_or_a_kubeloop_error(
     fields: dict[str, Any],
 ) -> None:
     with contextlib.suppress(KubeError):
@@ -210,8 +210,8 @@ def test_an_impersonation_that_no_header_carries_is_refused_when_it_is_given(use
 
 
 def test_groups_in_one_text_are_refused() -> None:
-    """Its letters would be groups."""
-    with pytest.raises(InvalidConfig, match="impersonate: groups: expected several texts"):
+    """Each of its characters would become a group."""
+    with pytest.raises(InvalidConfig, match="impersonate: groups: expected a tuple of strings"):
         Impersonation(user="jane", groups="admins")  # type: ignore[arg-type] # what is tested
 
 

@@ -68,7 +68,7 @@ DEPLOYMENT = TableFacts(
             ),
         ),
         "status": (NO_FACTS, TableFacts({"conditions": (merged("type"), NOTHING)})),
-        # A schema nobody should write: objects to merge, but by no key.
+        # An invalid schema: a merge list of objects without a merge key.
         "keyless": (merged(), NOTHING),
     }
 )

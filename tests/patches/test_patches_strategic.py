@@ -195,7 +195,7 @@ def test_a_new_element_at_the_index_of_a_deleted_one_follows_the_rest(
 def test_a_delete_directive_removes_all_elements_it_matches(pod_spec: TypeFacts) -> None:
     """API-31, API-C10: and an unknown name is a no-op."""
     document = {"containers": [{"name": "x", "n": 1}, {"name": "a"}, {"name": "x", "n": 2}]}
-    delete = [{"name": "x", "$patch": "delete"}, {"name": "nobody", "$patch": "delete"}]
+    delete = [{"name": "x", "$patch": "delete"}, {"name": "absent", "$patch": "delete"}]
 
     result = apply_strategic_patch(document, {"containers": delete}, pod_spec)
 
@@ -300,7 +300,7 @@ def test_values_are_deleted_from_a_list_of_scalars(metadata: TypeFacts) -> None:
     """API-32: `$deleteFromPrimitiveList`, together with additions and an order."""
     document = {"finalizers": ["a", "b", "c"]}
     patch = {
-        "$deleteFromPrimitiveList/finalizers": ["b", "nobody"],
+        "$deleteFromPrimitiveList/finalizers": ["b", "absent"],
         "$setElementOrder/finalizers": ["c", "d", "a"],
         "finalizers": ["d"],
     }

@@ -115,7 +115,7 @@ def test_everything_and_nothing_differ_though_they_print_alike() -> None:
     assert Field("a").equals("b") & NO_FIELDS is NO_FIELDS
 
 
-def test_builders_make_what_the_text_says() -> None:
+def test_builders_give_the_same_selector_as_text() -> None:
     built = Field("a").equals("1,2") & Field("b").not_equals("")
 
     assert str(built) == r"a=1\,2,b!="
@@ -134,7 +134,7 @@ def test_a_map_keeps_its_order_in_the_text() -> None:
     assert str(field_selector_from_map({"b": "1", "a": "2"})) == "b=1,a=2"
 
 
-def test_a_caller_may_say_a_field_selector_in_three_ways() -> None:
+def test_a_field_selector_may_be_given_in_three_forms() -> None:
     selector = parse_fields("spec.nodeName=node-7")
 
     assert as_field_selector(selector) is selector
@@ -202,7 +202,7 @@ def test_any_text_either_parses_to_what_prints_alike_or_is_refused(text: str) ->
     assert parse_fields(str(selector)) == selector
 
 
-@pytest.mark.parametrize("said", [None, 7, ["a=b"], False])
-def test_other_types_than_field_selectors_are_rejected(said: Any) -> None:
+@pytest.mark.parametrize("value", [None, 7, ["a=b"], False])
+def test_other_types_than_field_selectors_are_rejected(value: Any) -> None:
     with pytest.raises(InvalidArgument, match=r"field selector .*expected text"):
-        as_field_selector(said)
+        as_field_selector(value)

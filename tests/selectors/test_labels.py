@@ -178,13 +178,13 @@ def test_an_empty_selector_matches_everything_and_nothing_matches_nothing() -> N
     assert not EVERYTHING.is_nothing
 
 
-def test_nothing_stays_nothing_whatever_is_added() -> None:
+def test_nothing_stays_nothing_with_any_requirement() -> None:
     """API-6: empty selectors and Nothing."""
     assert NOTHING & Label("a").exists() is NOTHING
     assert Label("a").exists() & NOTHING is NOTHING
 
 
-def test_builders_make_what_the_text_says() -> None:
+def test_builders_give_the_same_selector_as_text() -> None:
     built = (
         Label("a").equals("1")
         & Label("b").not_equals("2")
@@ -232,7 +232,7 @@ def test_a_map_is_validated_unless_that_is_declined() -> None:
     assert trusting.matches({"a b": "c", "b": "x y"})
 
 
-def test_a_caller_may_say_a_selector_in_three_ways() -> None:
+def test_a_selector_may_be_given_in_three_forms() -> None:
     selector = parse_labels("app=web")
 
     assert as_selector(selector) is selector
@@ -342,7 +342,7 @@ def requirements(draw: st.DrawFn) -> Requirement:
 selectors = st.lists(requirements(), max_size=5).map(lambda each: Selector(*each))
 
 
-def naively(requirement: Requirement, labels: Mapping[str, str]) -> bool:
+def matches_naively(requirement: Requirement, labels: Mapping[str, str]) -> bool:
     there, value = requirement.key in labels, labels.get(requirement.key, "")
     wanted = list(requirement.values)
     match requirement.operator:
@@ -374,7 +374,7 @@ def test_what_is_printed_parses_back_to_the_same_selector(selector: Selector) ->
 @given(selectors, label_maps)
 def test_matching_agrees_with_a_naive_model(selector: Selector, labels: dict[str, str]) -> None:
     """API-4, API-5: matching of label selectors."""
-    wanted = all(naively(each, labels) for each in selector.requirements)
+    wanted = all(matches_naively(each, labels) for each in selector.requirements)
 
     assert selector.matches(labels) is wanted
     assert parse_labels(str(selector)).matches(labels) is wanted
@@ -397,24 +397,24 @@ def test_any_text_either_parses_to_what_prints_alike_or_is_refused(text: str) ->
     assert parse_labels(str(selector)) == selector
 
 
-@pytest.mark.parametrize("said", [None, 7, ["a"], False])
-def test_other_types_than_selectors_are_rejected(said: Any) -> None:
+@pytest.mark.parametrize("value", [None, 7, ["a"], False])
+def test_other_types_than_selectors_are_rejected(value: Any) -> None:
     with pytest.raises(InvalidArgument, match=r"label selector .*expected text"):
-        as_selector(said)
+        as_selector(value)
 
 
 @pytest.mark.parametrize(
-    "said",
+    "value",
     [
         {"matchLabel": {"app": "web"}},
         {"matchLabels": {"app": "web"}, "matchFields": []},
         {"matchExpressions": [{"key": "a", "operator": "Exists", "value": ["x"]}]},
     ],
 )
-def test_a_selector_with_an_unknown_field_is_rejected(said: Any) -> None:
+def test_a_selector_with_an_unknown_field_is_rejected(value: Any) -> None:
     """API-9: leaving it out would select more than was meant."""
     with pytest.raises(InvalidArgument, match=r"unknown field (match|value)"):
-        selector_from_wire(said)
+        selector_from_wire(value)
 
 
 def test_a_selector_that_selects_nothing_is_never_sent_as_everything() -> None:

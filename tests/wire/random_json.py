@@ -57,7 +57,7 @@ _SCALARS: dict[Any, st.SearchStrategy[Any]] = {
 
 
 def json_for(node: Node, *, depth: int = 3) -> st.SearchStrategy[Any]:
-    """Random JSON that a server could send for this place, with unknown keys and nulls in it."""
+    """Random JSON that a server could send for this node, with unknown keys and nulls."""
     match node:
         case Object():
             return _objects(node.hint, depth)
@@ -84,25 +84,27 @@ def _objects(draw: st.DrawFn, cls: type[Model], depth: int) -> dict[str, Any]:
     return found | draw(st.dictionaries(_NEW_KEYS, _JSON, max_size=2))
 
 
-def settled(node: Node, data: Any) -> Any:
-    """What must come back: nulls of known fields left out, everything else as it was."""
+def without_nulls(node: Node, data: Any) -> Any:
+    """The expected encoding: no nulls in known fields, everything else unchanged."""
     match node:
         case Object():
             plan = plan_of(node.hint)
             return {
-                key: settled(plan[key].node, value) if key in plan else value
+                key: without_nulls(plan[key].node, value) if key in plan else value
                 for key, value in data.items()
                 if key not in plan or value is not None
             }
         case ListOf():
-            return [settled(node.item, _filled(node.item, item)) for item in data]
+            return [without_nulls(node.item, _or_zero(node.item, item)) for item in data]
         case MapOf():
-            return {key: settled(node.value, _filled(node.value, v)) for key, v in data.items()}
+            return {
+                key: without_nulls(node.value, _or_zero(node.value, v)) for key, v in data.items()
+            }
         case Value():
             return data
 
 
-def _filled(node: Node, value: Any) -> Any:
+def _or_zero(node: Node, value: Any) -> Any:
     if value is not None or node.optional:
         return value
     empty = {bytes: "", Quantity: "0"}

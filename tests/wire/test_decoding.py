@@ -1,4 +1,4 @@
-"""Reading is tolerant of what a server may send, and exact about what it may not."""
+"""Decoding accepts what a server may send, and rejects everything else."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_null_for_a_required_time_is_no_time() -> None:
     assert lease.to_dict() == {}
 
 
-def test_items_of_a_list_need_not_say_what_they_are() -> None:
+def test_items_of_a_list_need_no_api_version_and_kind() -> None:
     """API-43: list items without apiVersion and kind."""
     pods = PodList.from_json(b'{"items": [{"metadata": {"name": "a"}}]}')
 
@@ -118,7 +118,7 @@ def test_whole_and_broken_numbers_stay_apart_in_free_form_data() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cls", "data", "path", "said"),
+    ("cls", "data", "path", "message"),
     [
         (
             Pod,
@@ -152,13 +152,13 @@ def test_whole_and_broken_numbers_stay_apart_in_free_form_data() -> None:
     ],
 )
 def test_an_error_names_the_path_of_the_offending_value(
-    cls: type[Model], data: dict[str, Any], path: str, said: str
+    cls: type[Model], data: dict[str, Any], path: str, message: str
 ) -> None:
     with pytest.raises(DecodeError) as caught:
         cls.from_dict(data)
 
     assert caught.value.path == path
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -174,13 +174,13 @@ def test_an_error_names_the_path_of_the_offending_value(
         b"{} {}",
     ],
 )
-def test_text_that_is_not_json_is_an_error_of_ours(text: bytes) -> None:
+def test_text_that_is_not_json_is_a_decode_error(text: bytes) -> None:
     with pytest.raises(DecodeError):
         Pod.from_json(text)
 
 
 @pytest.mark.parametrize("text", ["- a", "a: b: c", "!!python/object:os.system {}", ""])
-def test_yaml_that_is_not_an_object_is_an_error_of_ours(text: str) -> None:
+def test_yaml_that_is_not_an_object_is_a_decode_error(text: str) -> None:
     with pytest.raises(DecodeError):
         Pod.from_yaml(text)
 
@@ -193,7 +193,7 @@ def test_an_error_about_a_secret_shows_no_value() -> None:
     assert caught.value.path == "data[key]"
 
 
-def test_data_that_json_cannot_say_is_an_error_of_ours() -> None:
+def test_data_that_json_cannot_represent_is_a_decode_error() -> None:
     with pytest.raises(DecodeError, match="ConfigMap"):
         ConfigMap.from_dict({"data": {"a": object()}})
 
@@ -204,7 +204,7 @@ def test_a_view_reads_only_what_it_names() -> None:
     assert view.metadata.name == "web"
 
 
-def test_an_annotation_that_cannot_be_resolved_is_an_error_of_ours() -> None:
+def test_an_annotation_that_cannot_be_resolved_is_an_invalid_argument() -> None:
     class Inner(Model):
         name: str
 
@@ -222,7 +222,7 @@ def test_a_list_of_objects_is_read_as_such() -> None:
 
 
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=3), lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["metadata", "spec", "status", "containers", "name", "labels", "x"]), inner, max_size=4), max_leaves=12))  # fmt: skip
-def test_any_json_is_read_or_refused_with_an_error_of_ours(data: Any) -> None:
+def test_any_json_is_decoded_or_a_decode_error(data: Any) -> None:
     try:
         pod = Pod.from_json(json.dumps(data))
     except KubeError:
@@ -231,7 +231,7 @@ def test_any_json_is_read_or_refused_with_an_error_of_ours(data: Any) -> None:
 
 
 @given(st.binary(max_size=60))
-def test_any_bytes_are_read_or_refused_with_an_error_of_ours(data: bytes) -> None:
+def test_any_bytes_are_decoded_or_a_decode_error(data: bytes) -> None:
     with contextlib.suppress(KubeError):
         Pod.from_json(data)
 
@@ -251,7 +251,7 @@ def test_a_model_that_is_nested_too_deeply_cannot_be_encoded() -> None:
         pod.to_dict()
 
 
-def test_known_fields_nested_too_deeply_are_an_error_of_ours() -> None:
+def test_known_fields_nested_too_deeply_are_a_decode_error() -> None:
     schema: Any = {"newer": 1}
     for _ in range(700):
         schema = {"not": schema}
@@ -267,7 +267,7 @@ def test_a_number_that_json_does_not_have_is_refused_and_never_read_as_null(numb
 
 
 def test_a_time_without_a_zone_is_refused_where_it_is_read() -> None:
-    """API-23: nobody knows which moment it means, and it could never be sent."""
+    """API-23: it is ambiguous, and could not be encoded."""
     with pytest.raises(DecodeError) as caught:
         Pod.from_dict({"metadata": {"creationTimestamp": "2024-01-02T03:04:05"}})
 

@@ -73,7 +73,7 @@ def test_what_fits_is_handed_back(value: int | str) -> None:
 
 
 @pytest.mark.parametrize("value", [2**31, -(2**31) - 1, True, 1.0, None, b"x"])
-def test_what_does_not_fit_is_refused(value: object) -> None:
+def test_values_beyond_32_bits_and_other_types_are_rejected(value: object) -> None:
     """API-22: a number has 32 bits"""
     with pytest.raises(InvalidArgument):
         check_int_or_string(value)

@@ -76,7 +76,7 @@ def test_what_is_written_reads_the_same() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("[1, 2]", "expected an object"),
         ("kind: Pod", "apiVersion"),
@@ -86,8 +86,8 @@ def test_what_is_written_reads_the_same() -> None:
         ("a: [", "line"),
     ],
 )
-def test_an_error_names_the_document_and_the_position(text: str, said: str) -> None:
+def test_an_error_names_the_document_and_the_position(text: str, message: str) -> None:
     with pytest.raises(DecodeError) as caught:
         load_yaml(text, source="site.yaml")
 
-    assert said in str(caught.value)
+    assert message in str(caught.value)

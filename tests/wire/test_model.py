@@ -211,7 +211,7 @@ def test_a_repr_shows_what_is_set() -> None:
     )
 
 
-def test_objects_are_equal_when_what_they_say_is() -> None:
+def test_objects_are_equal_if_their_content_is() -> None:
     one, other = Pod(metadata=ObjectMeta(name="web")), Pod(metadata=ObjectMeta(name="web"))
 
     assert one.spec.containers == []  # reading one of them changes nothing
@@ -255,7 +255,7 @@ def test_a_shallow_copy_keeps_unknown_keys() -> None:
     assert copy.copy(pod).to_dict() == pod.to_dict()
 
 
-def test_what_is_sent_is_the_callers_own() -> None:
+def test_encoded_data_is_a_copy() -> None:
     config = ConfigMap(data={"a": "1"})
 
     config.to_dict()["data"]["a"] = "2"
@@ -263,7 +263,7 @@ def test_what_is_sent_is_the_callers_own() -> None:
     assert config.data == {"a": "1"}
 
 
-def test_what_was_read_from_is_the_callers_own() -> None:
+def test_decoded_objects_do_not_share_the_data() -> None:
     data: dict[str, Any] = {"data": {"a": "1"}, "new": {"x": 1}}
     config = ConfigMap.from_dict(data)
 
@@ -321,7 +321,7 @@ def test_half_of_a_surrogate_pair_cannot_be_encoded() -> None:
         config.to_json()
 
 
-def test_json_and_yaml_say_the_same() -> None:
+def test_json_and_yaml_have_the_same_content() -> None:
     pod = Pod.from_yaml("metadata: {name: web}\nspec: {containers: [{name: app}]}")
 
     assert Pod.from_json(pod.to_json()) == Pod.from_yaml(pod.to_yaml())

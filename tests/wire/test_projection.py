@@ -44,7 +44,7 @@ def test_a_key_of_a_map_is_a_field_too() -> None:
     assert where.read(POD) == ("x", "y")
 
 
-def test_a_path_may_end_on_the_way_of_another() -> None:
+def test_a_path_may_be_a_prefix_of_another() -> None:
     where = Projection("metadata.labels['tier']", "metadata", "metadata.labels", of=Pod)
 
     tier, metadata, labels = where.read(POD)
@@ -52,7 +52,7 @@ def test_a_path_may_end_on_the_way_of_another() -> None:
     assert (tier, labels["tier"], metadata["name"]) == ("y", "y", "web")
 
 
-def test_a_row_holds_the_values_until_they_are_asked_for() -> None:
+def test_a_row_holds_the_values_until_they_are_read() -> None:
     where = Projection("metadata.name", "spec.nodeName")
 
     row = where.decode(POD)
@@ -112,7 +112,7 @@ def test_free_form_data_has_every_path() -> None:
 
 
 @pytest.mark.parametrize("text", [b"", b"[]", b"{", b'{"metadata": 5}', b"\xff"])
-def test_text_that_cannot_be_projected_is_an_error_of_ours(text: bytes) -> None:
+def test_text_that_cannot_be_projected_is_a_decode_error(text: bytes) -> None:
     with pytest.raises(DecodeError):
         Projection("metadata.name").read(text)
 
@@ -177,12 +177,12 @@ def test_a_watch_events_object_is_the_bytes_that_came(kind: str) -> None:
 
 
 @pytest.mark.parametrize("text", [b"", b"[]", b'{"items":{}}', b'{"items":[1'])
-def test_a_text_that_is_no_list_is_an_error_of_ours(text: bytes) -> None:
+def test_text_that_is_not_a_list_is_a_decode_error(text: bytes) -> None:
     with pytest.raises(DecodeError):
         split_list(text)
 
 
 @pytest.mark.parametrize("text", [b"", b"{}", b'{"type":5}', b'{"type":"ADDED","object":{'])
-def test_a_text_that_is_no_event_is_an_error_of_ours(text: bytes) -> None:
+def test_text_that_is_not_an_event_is_a_decode_error(text: bytes) -> None:
     with pytest.raises(DecodeError):
         split_event(text)

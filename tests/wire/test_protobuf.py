@@ -33,7 +33,7 @@ def field(key: int, value: bytes) -> bytes:
     return number(key << 3 | 2) + number(len(value)) + value
 
 
-def moment(text: str) -> bytes:
+def timestamp(text: str) -> bytes:
     at = datetime.fromisoformat(text)
     return (
         number(1 << 3)
@@ -61,7 +61,7 @@ def scalar(type_: str, key: int, value: Any) -> bytes:
         case "IntOrString":
             return field(key, number(1 << 3) + number(1) + field(3, value.encode()))
         case "Time" | "MicroTime":
-            return field(key, moment(value))
+            return field(key, timestamp(value))
         case "Raw":
             return field(key, field(1, json.dumps(value).encode()))
         case "strings":
@@ -172,8 +172,8 @@ def test_the_extras_of_a_user_are_lists() -> None:
 def test_every_resource_has_a_message() -> None:
     for info in resources():
         if class_for(info.group, info.version, info.kind) is not None:
-            said = {"apiVersion": info.api_version, "kind": info.kind, "metadata": {"name": "a"}}
-            assert from_protobuf(envelope(said))["metadata"] == {"name": "a"}
+            data = {"apiVersion": info.api_version, "kind": info.kind, "metadata": {"name": "a"}}
+            assert from_protobuf(envelope(data))["metadata"] == {"name": "a"}
 
 
 def test_every_field_of_every_class_has_a_number() -> None:
@@ -204,15 +204,13 @@ def test_every_field_of_every_class_has_a_number() -> None:
         ),
     ],
 )
-def test_what_is_no_such_body_is_an_error_of_ours(body: bytes) -> None:
+def test_a_body_that_is_not_protobuf_is_a_decode_error(body: bytes) -> None:
     with pytest.raises(DecodeError):
         from_protobuf(body)
 
 
 @given(st.binary(max_size=80), st.integers(0, 200), st.integers(0, 255))
-def test_any_damage_is_read_or_refused_with_an_error_of_ours(
-    tail: bytes, at: int, byte: int
-) -> None:
+def test_a_damaged_body_is_decoded_or_a_decode_error(tail: bytes, at: int, byte: int) -> None:
     body = bytearray(envelope(POD))
     body[4 + at % (len(body) - 4)] = byte
 

@@ -1,4 +1,4 @@
-"""Quantities: what is a quantity, what it is worth, how it is written."""
+"""Quantities: syntax, numbers, canonical text."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def test_every_group_version_is_there() -> None:
     assert len({(info.group, info.version) for info in resources()}) == 33
 
 
-def test_a_resource_says_everything_about_itself() -> None:
+def test_a_resource_has_all_its_names_and_verbs() -> None:
     info = resource_of(Deployment)
 
     assert info.api_version == "apps/v1"
@@ -56,11 +56,11 @@ def test_a_resource_says_everything_about_itself() -> None:
     assert "watch" in info.verbs
 
 
-def test_a_cluster_wide_kind_says_so() -> None:
+def test_a_cluster_scoped_kind_is_not_namespaced() -> None:
     assert not resource_of(Node).namespaced
 
 
-def test_every_resource_has_a_class_that_stands_for_it() -> None:
+def test_every_resource_has_a_class() -> None:
     kinds = every_kind()
 
     assert len(kinds) == len(resources())

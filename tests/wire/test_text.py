@@ -1,4 +1,4 @@
-"""Text from outside: what hides is shown, what people write stays as it is."""
+"""Untrusted text: hidden characters are escaped, visible ones are unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading from many threads; in a process of its own, because what goes wrong ends it."""
+"""Decoding from many threads, in a subprocess because a failure crashes the interpreter."""
 
 from __future__ import annotations
 

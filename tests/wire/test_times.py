@@ -1,4 +1,4 @@
-"""Moments and spans: what is read, what is written, what is refused."""
+"""Times and durations: parsing, formatting, errors."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_a_micro_time_with_another_number_of_digits_is_an_error(fraction: str) -
         parse_micro_time(f"2024-01-02T03:04:05{fraction}Z")
 
 
-def test_a_moment_without_a_zone_is_an_error_that_says_what_to_do() -> None:
+def test_a_time_without_a_zone_is_an_error_with_a_hint() -> None:
     naive = datetime(2024, 1, 2, 3, 4, 5)  # noqa: DTZ001 - that is what is tested
 
     for write in (format_time, format_micro_time, MicroTime.of):
@@ -104,7 +104,7 @@ def test_a_moment_without_a_zone_is_an_error_that_says_what_to_do() -> None:
             write(naive)
 
 
-def test_a_moment_beyond_the_calendar_is_an_invalid_value() -> None:
+def test_a_time_beyond_the_calendar_is_an_invalid_argument() -> None:
     with pytest.raises(InvalidArgument, match="years 1 to 9999"):
         format_time(datetime.min.replace(tzinfo=timezone(timedelta(hours=1))))
 

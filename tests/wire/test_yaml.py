@@ -1,4 +1,4 @@
-"""Reading YAML: what Kubernetes' own tools would read, and errors that say where."""
+"""Reading YAML as the tools of Kubernetes do, and errors with positions."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_key_that_is_no_text_and_no_number_is_refused(text: str) -> None:
         "kind: x\nname: a\n'name': b",
     ],
 )
-def test_a_key_that_stands_twice_is_named_with_both_lines(text: str) -> None:
+def test_a_duplicate_key_is_named_with_both_lines(text: str) -> None:
     message = refusal(text, source="pod.yaml")
 
     assert message.startswith("pod.yaml, line 3, column ")
@@ -136,7 +136,7 @@ def test_one_document_is_read_alone() -> None:
         ('{"a":\n 1} \n {}', "m.yaml, line 3, column 2: expected one document, found 2"),
     ],
 )
-def test_where_one_is_asked_for_none_and_two_are_errors(text: str, message: str) -> None:
+def test_none_or_two_documents_instead_of_one_are_errors(text: str, message: str) -> None:
     with pytest.raises(DecodeError) as caught:
         load_document(text, source="m.yaml")
 
@@ -225,7 +225,7 @@ def test_any_text_gives_values_or_our_error(text: str | bytes) -> None:
     json.dumps(found, allow_nan=False)
 
 
-# --- what is refused, and how it is said
+# --- errors
 
 
 @pytest.mark.parametrize("text", [".inf", "-.INF", ".NaN", "a: [.nan]", '{"a": .nan}'])
@@ -265,13 +265,13 @@ def test_numbers_that_json_lacks_are_refused(text: str) -> None:
         b"a: hunter2\xff",
     ],
 )
-def test_an_error_shows_the_place_and_never_the_text(text: str | bytes) -> None:
+def test_an_error_shows_the_position_and_never_the_text(text: str | bytes) -> None:
     with pytest.raises(DecodeError) as caught:
         load_documents(text, source="secret.yaml")
 
     assert str(caught.value).startswith("secret.yaml, line ")
     assert "hunter2" not in str(caught.value)
-    # A traceback would print what PyYAML said of it, text included.
+    # A traceback would print PyYAML's error, which quotes the text.
     assert caught.value.__suppress_context__
 
 

@@ -165,7 +165,7 @@ def _hints_of(cls: type[Model]) -> dict[str, Any]:
     except (NameError, TypeError, SyntaxError) as error:
         raise InvalidArgument(
             f"the annotations of {cls.__name__} cannot be read: {error} (classes that "
-            "annotations name required_names be defined or imported at the top of a module)"
+            "annotations name must be defined or imported at the top of a module)"
         ) from error
 
 

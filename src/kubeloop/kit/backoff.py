@@ -170,7 +170,7 @@ class ResettingBackoff:
 
 @final
 class StormBackoff:
-    """Spaces out requests that follow one another too quickly, whatever they brought.
+    """Spaces out requests that follow one another too quickly, whatever their results.
 
     Up to `burst` requests may begin within `window` seconds. One more starts a backoff:
     from then on two requests begin at least a growing delay apart, until one has lasted

@@ -1,12 +1,12 @@
-"""Which requests to a local server may come from a web page, and must not be answered.
+"""Detects requests to a local server that come from a web page and must be rejected.
 
 A server on loopback is out of reach for other machines, but not for the web pages in this
 machine's browser: a page can send requests to any address (cross-site request forgery), and a
-name that its author points at 127.0.0.1 makes the answers readable as well (DNS rebinding).
+name that its author points at 127.0.0.1 makes the responses readable as well (DNS rebinding).
 Browsers tell in `Host`, `Origin` and `Sec-Fetch-Site` where a request comes from, and scripts
 cannot change these headers; other programs send no `Origin`.
 
-Guarantees: pure, and no I/O. A header that cannot be parsed is refused, never ignored.
+Guarantees: pure, and no I/O. A header that cannot be parsed is rejected, never ignored.
 See also: the servers that ask it (`testing.server`, `inspector`, `runtime.endpoints`).
 """
 
@@ -43,7 +43,7 @@ class RequestRefused(msgspec.Struct, frozen=True):
 
 @final
 class HostGuard:
-    """Protects one server that answers without credentials.
+    """Protects one server that requires no credentials.
 
     `host` is the address that it listens at, `secure` says that it serves HTTPS. `Host` has to
     be that address or a loopback name; where the server listens beyond loopback, any IP address
@@ -70,7 +70,7 @@ class HostGuard:
         self._good: set[str] = set()  # of values of Host, so that most requests cost a lookup
 
     def check(self, headers: RequestHeaders, *, target: str = "/") -> RequestRefused | None:
-        """Why a request must not be answered; None for one that may. `target` is its raw path."""
+        """Why a request must be rejected; None if it is allowed. `target` is its raw path."""
         hosts = headers.getall("Host", ())
         if len(hosts) != 1:
             return RequestRefused(400, "the request has no Host header, or more than one")
@@ -130,9 +130,9 @@ class HostGuard:
 
 
 def foreign_origin(headers: RequestHeaders, *, secure: bool = False) -> RequestRefused | None:
-    """Why a request must not be answered that comes from a web page of another origin.
+    """Why a request from a web page of another origin must be rejected; None if it is allowed.
 
-    For servers that have to answer any `Host`; None for a request that may be answered.
+    For servers that accept any `Host`.
     """
     scheme = "https" if secure else "http"
     origins = headers.getall("Origin", ())
@@ -170,7 +170,7 @@ def _is_own_site(headers: RequestHeaders) -> bool:
 
 
 def _origin(text: str) -> tuple[str, str, int] | None:
-    """Scheme, host and port of an `Origin`; None for `null` and whatever else is none."""
+    """Scheme, host and port of an `Origin`; None for `null` and other invalid values."""
     scheme, separator, rest = text.strip().lower().partition("://")
     authority = _authority(rest) if separator else None
     if authority is None or scheme not in _DEFAULT_PORTS:

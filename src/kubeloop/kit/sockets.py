@@ -1,4 +1,4 @@
-"""Aborts connections whose peer does not answer.
+"""Aborts connections whose peer does not respond.
 
 Guarantees: an aborted connection is closed after a few iterations of the event loop, whatever
 its peer does.

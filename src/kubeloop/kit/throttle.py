@@ -58,7 +58,7 @@ class Limiter(Protocol):
     async def take(self, *, deadline: float | None = None) -> float:
         """Wait for a token; returns the seconds waited.
 
-        `deadline` is a moment on the limiter's clock.
+        `deadline` is a time on the limiter's clock.
         Safe to cancel: the token is returned where that is possible.
 
         Raises: DeadlineTooSoon, at once, when the token would be available after `deadline`.
@@ -138,7 +138,7 @@ class TokenBucket:
     async def take(self, *, deadline: float | None = None) -> float:
         """Wait for a token; returns the seconds waited (client-go: `Wait`).
 
-        `deadline` is a moment on the bucket's clock.
+        `deadline` is a time on the bucket's clock.
         Safe to cancel: the token is returned unless a later caller still waits.
 
         Raises: DeadlineTooSoon, at once, when the token would be available after `deadline`.

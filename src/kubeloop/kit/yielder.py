@@ -22,13 +22,13 @@ MAX_BLOCK = 0.003
 _MAX_SHARED_BLOCK = 4 * MAX_BLOCK
 
 
-class _Yielding(threading.local):
+class _YieldingTasks(threading.local):
     """How many tasks of this thread's event loop have yielded and want to continue."""
 
     count = 0
 
 
-_yielding = _Yielding()
+_yielding = _YieldingTasks()
 
 
 @final

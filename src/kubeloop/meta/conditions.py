@@ -69,8 +69,8 @@ def set_condition(conditions: list[Condition], new: Condition, *, now: datetime)
         conditions.append(_with_time(new, now))
         return True
     moved = _move(existing, new, now)
-    told = _copy_reason(existing, new)
-    return moved or told
+    has_new_reason = _copy_reason(existing, new)
+    return moved or has_new_reason
 
 
 def remove_condition(conditions: list[C], name: str) -> bool:

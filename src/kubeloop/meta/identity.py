@@ -1,7 +1,7 @@
 """What identifies a kind, a resource and an object: small values, hashable and ordered.
 
-Guarantees: equal values hash alike; `parse` refuses what it does not understand and undoes
-`str` where there is a `parse`; nothing here asks a server whether a thing exists.
+Guarantees: equal values have equal hashes; `parse` rejects invalid text and is the inverse of
+`str`; no function sends a request.
 See also: which kind is served as which resource (`kubeloop.discovery`).
 """
 
@@ -27,7 +27,7 @@ __all__ = [
 
 
 class Named(Protocol):
-    """The part of an object's metadata that says which object it is."""
+    """The part of an object's metadata that identifies it."""
 
     @property
     def name(self) -> str: ...
@@ -44,7 +44,7 @@ class HasMetadata(Protocol):
 
 @final
 class GroupVersion(msgspec.Struct, frozen=True, order=True, cache_hash=True):
-    """What apiVersion says: `apps/v1`, or `v1` for the core group, whose name is empty."""
+    """An apiVersion: `apps/v1`, or `v1` for the core group, whose name is empty."""
 
     group: str = ""
     version: str = ""
@@ -175,7 +175,7 @@ class GroupVersionResource(msgspec.Struct, frozen=True, order=True, cache_hash=T
 
 @final
 class ObjectKey(msgspec.Struct, frozen=True, gc=False, order=True, cache_hash=True):
-    """Which object of a kind: `shop/web`, or `node-7` where there is no namespace."""
+    """Namespace and name of an object: `shop/web`, or `node-7` without a namespace."""
 
     namespace: str
     name: str

@@ -3,7 +3,7 @@
 Guarantees: resource versions of any length compare without becoming numbers; text that is
 no resource version is an error, never "older". Two of them mean something together only
 when they come from one resource type of one server.
-See also: what a version asks of a list or a watch (`kubeloop.rest`).
+See also: the effect of a resource version on a list or a watch (`kubeloop.rest`).
 """
 
 from __future__ import annotations

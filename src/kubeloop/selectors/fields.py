@@ -34,7 +34,7 @@ __all__ = [
     "unescape_field_value",
 ]
 
-# The fields of one object: a map of them, or what looks one up ("" where there is none).
+# The fields of one object: a map, or a function that looks one up ("" if it is missing).
 FieldValues: TypeAlias = Mapping[str, str] | Callable[[str], str]
 
 _special = re.compile(r"[\\,=]")
@@ -59,7 +59,7 @@ class FieldTerm(msgspec.Struct, frozen=True):
 class FieldSelector:
     """Terms that must all hold; without any it selects everything.
 
-    Equal to another with the same terms, in whatever order they were given.
+    Equal to another with the same terms, in any order.
     """
 
     __slots__ = ("_nothing", "_tests", "terms")
@@ -220,12 +220,12 @@ def _parse_error(text: str, problem: str) -> InvalidArgument:
 
 
 def escape_field_value(value: str) -> str:
-    r"""Write a value as it stands in a selector: `\`, `,` and `=` after a backslash."""
+    r"""Escape a value for a selector: `\`, `,` and `=` after a backslash."""
     return _special.sub(r"\\\g<0>", value)
 
 
 def unescape_field_value(text: str) -> str:
-    r"""Read a value as it stands in a selector.
+    r"""Unescape a value of a selector.
 
     Raises:
         InvalidArgument: a bare `,` or `=`, an unknown escape, or a backslash at the end.

@@ -40,7 +40,7 @@ __all__ = [
 class Selector:
     """Requirements that must all hold; without any it selects everything.
 
-    Equal to another with the same requirements, in whatever order they were given.
+    Equal to another with the same requirements, in any order.
     """
 
     __slots__ = ("_matches", "_nothing", "_text", "requirements")

@@ -87,7 +87,7 @@ def _parts(text: str) -> _Parts:
 
 
 def parse_quantity(text: str) -> ParsedQuantity:
-    """Exact to the nano; binary numbers saturate, and those below 1 are decimal (API-17, 18)."""
+    """Exact to the nano; binary numbers saturate, and those below 1 are decimal (API-17)."""
     parts = _parts(text)
     mantissa = int(parts.whole + parts.fraction)
     if parts.format is QuantityFormat.BINARY_SI:

@@ -58,7 +58,7 @@ def _store_steps(seed: int) -> list[dict[str, Any]]:
     return steps
 
 
-def _indexed(seed: int) -> list[dict[str, Any]]:
+def _index_case(seed: int) -> list[dict[str, Any]]:
     steps: list[dict[str, Any]] = []
     for step in _store_steps(seed):
         steps.append(step)
@@ -71,19 +71,19 @@ def _indexed(seed: int) -> list[dict[str, Any]]:
     return steps
 
 
-def _expiring(seed: int) -> list[dict[str, Any]]:
+def _expiration_case(seed: int) -> list[dict[str, Any]]:
     source = random.Random(seed)
     steps: list[dict[str, Any]] = []
     for step in _store_steps(seed):
-        if step["do"] != "keys":  # those of expired objects are still listed until looked at
+        if step["do"] != "keys":  # those of expired objects are listed until they are read
             steps.append(step)
         if source.random() < 0.4:
             steps.append({"do": "advance", "by": source.choice(_EIGHTHS)})
     return steps
 
 
-def _queued(seed: int) -> list[dict[str, Any]]:
-    """A history of one server: what is added, changed and deleted exists as it should."""
+def _queue_case(seed: int) -> list[dict[str, Any]]:
+    """A consistent history of one server: only existing objects are changed or deleted."""
     source = random.Random(seed)
     there: dict[str, dict[str, str]] = {}
     steps: list[dict[str, Any]] = []
@@ -144,12 +144,12 @@ _ODD_QUEUES: list[list[dict[str, Any]]] = [
 
 def _cases() -> Iterator[Case]:
     for seed in range(20):
-        yield Case("indexer.steps", _indexed(seed))
+        yield Case("indexer.steps", _index_case(seed))
     for seed, ttl in itertools.product(range(15), (1000, 3000)):
-        yield Case("expiring.steps", {"ttl": ttl, "steps": _expiring(seed)})
+        yield Case("expiring.steps", {"ttl": ttl, "steps": _expiration_case(seed)})
     for seed in range(60):
-        yield Case("deltaFIFO.steps", _queued(seed))
-        yield Case("realFIFO.steps", _queued(seed))
+        yield Case("deltaFIFO.steps", _queue_case(seed))
+        yield Case("realFIFO.steps", _queue_case(seed))
     for steps in _ODD_QUEUES:
         yield Case("deltaFIFO.steps", steps)
         yield Case("realFIFO.steps", steps)
@@ -169,7 +169,7 @@ def _object(item: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def _shown(found: list[dict[str, Any]]) -> list[str]:
+def _display(found: list[dict[str, Any]]) -> list[str]:
     return sorted(f"{ObjectKey.of(each)}@{each['metadata']['resourceVersion']}" for each in found)
 
 
@@ -184,12 +184,12 @@ def _store_step(store: Any, step: dict[str, Any]) -> Any:
         case "replace":
             store.replace([_object(each) for each in step["items"]], step["value"])
         case "list":
-            return _shown(store.list())
+            return _display(store.list())
         case "keys":
             return sorted(map(str, store.keys()))
         case "get":
             found = store.get(ObjectKey.parse(step["value"]))
-            return None if found is None else _shown([found])[0]
+            return None if found is None else _display([found])[0]
     return None
 
 
@@ -206,7 +206,7 @@ def _index_step(indexer: Indexer[dict[str, Any]], step: dict[str, Any]) -> Any:
     try:
         match step["do"]:
             case "byIndex":
-                return _shown(indexer.by_index(step["expect"], step["value"]))
+                return _display(indexer.by_index(step["expect"], step["value"]))
             case "indexKeys":
                 return sorted(map(str, indexer.keys_by_index(step["expect"], step["value"])))
             case "indexValues":
@@ -216,7 +216,7 @@ def _index_step(indexer: Indexer[dict[str, Any]], step: dict[str, Any]) -> Any:
     return _store_step(indexer, step)
 
 
-async def _expired(given: Any) -> list[Any]:
+async def _run_expiration_cache(given: Any) -> list[Any]:
     clock = ManualClock()
     cache: ExpirationCache[ObjectKey, dict[str, Any]] = ExpirationCache(
         ObjectKey.of, expired=older_than(given["ttl"] / 1000), clock=clock
@@ -231,8 +231,8 @@ async def _expired(given: Any) -> list[Any]:
     return found
 
 
-class _Known:
-    """What has been popped, listed in order as the Go program lists it."""
+class _KnownObjects:
+    """The popped objects, in the order of the Go program."""
 
     def __init__(self) -> None:
         self.held: dict[ObjectKey, Entry] = {}
@@ -255,7 +255,7 @@ _codec = EntryCodec(dict)
 
 def _queue_steps(make: Callable[[KnownObjects], DeltaQueue]) -> Callable[[Any], Any]:
     def answer(steps: list[dict[str, Any]]) -> Any:
-        known = _Known()
+        known = _KnownObjects()
         queue = make(known)
         found = [_queue_step(queue, known, step) for step in steps]
         queue.close()
@@ -269,15 +269,15 @@ def _queue_steps(make: Callable[[KnownObjects], DeltaQueue]) -> Callable[[Any], 
 
 def _has_synced(queue: Any) -> bool:
     """Whether it is a property or, as it was, a method."""
-    said = queue.has_synced
-    return bool(said() if callable(said) else said)
+    has_synced = queue.has_synced
+    return bool(has_synced() if callable(has_synced) else has_synced)
 
 
 def _entry(item: dict[str, str]) -> Entry:
     return _codec.parse(json.dumps(_object(item)).encode())
 
 
-def _queue_step(queue: DeltaQueue, known: _Known, step: dict[str, Any]) -> Any:
+def _queue_step(queue: DeltaQueue, known: _KnownObjects, step: dict[str, Any]) -> Any:
     match step["do"]:
         case "add":
             queue.add(_entry(step["item"]))
@@ -296,7 +296,7 @@ def _queue_step(queue: DeltaQueue, known: _Known, step: dict[str, Any]) -> Any:
     return None
 
 
-def _pop(queue: DeltaQueue, known: _Known) -> list[Any]:
+def _pop(queue: DeltaQueue, known: _KnownObjects) -> list[Any]:
     try:
         batch: Batch | None = queue.take_nowait()
     except QueueClosed:
@@ -320,7 +320,7 @@ AREA = Area(
     _cases,
     {
         "indexer.steps": _indexer_steps,
-        "expiring.steps": lambda given: asyncio.run(_expired(given)),
+        "expiring.steps": lambda given: asyncio.run(_run_expiration_cache(given)),
         "deltaFIFO.steps": _queue_steps(DeltaFIFO),
         "realFIFO.steps": _queue_steps(RealFIFO),
     },

@@ -1,4 +1,4 @@
-"""Rate limiters, backoffs and retries, all without jitter and on a clock of their own."""
+"""Rate limiters, backoffs and retries, all without jitter and on a manual clock."""
 
 from __future__ import annotations
 
@@ -134,16 +134,16 @@ def _limiter_steps(given: Any) -> list[Any]:
     return found
 
 
-async def _reserved(given: Any) -> list[int]:
-    return [_us(bucket.reserve()) async for bucket in _moments(given)]
+async def _reserve(given: Any) -> list[int]:
+    return [_us(bucket.reserve()) async for bucket in _bucket_at_times(given)]
 
 
-async def _allowed(given: Any) -> list[bool]:
-    return [bucket.try_take() async for bucket in _moments(given)]
+async def _try_take(given: Any) -> list[bool]:
+    return [bucket.try_take() async for bucket in _bucket_at_times(given)]
 
 
-async def _moments(given: Any) -> AsyncIterator[TokenBucket]:
-    """The bucket, at each of the moments."""
+async def _bucket_at_times(given: Any) -> AsyncIterator[TokenBucket]:
+    """The bucket, at each of the times."""
     clock = ManualClock()
     bucket = TokenBucket(given["Rate"], given["Burst"], clock=clock)
     passed = 0
@@ -168,7 +168,7 @@ def _backoff_steps(given: Any) -> Any:
     return {"delays": found, "left": delays.steps}
 
 
-async def _keyed(given: Any) -> list[Any]:
+async def _run_keyed(given: Any) -> list[Any]:
     clock = ManualClock()
     backoff: KeyedBackoff[str] = KeyedBackoff(
         given["Initial"] / 1000, given["Maximum"] / 1000, clock=clock
@@ -196,7 +196,7 @@ async def _keyed_step(backoff: KeyedBackoff[str], clock: ManualClock, step: Any)
     return None
 
 
-async def _resetting(given: Any) -> list[Any]:
+async def _run_resetting(given: Any) -> list[Any]:
     clock = ManualClock()
     delays = ResettingBackoff(
         _backoff(given["Backoff"]), reset_after=given["After"] / 1000, clock=clock
@@ -212,14 +212,14 @@ async def _resetting(given: Any) -> list[Any]:
 
 
 class _FailedError(Exception):
-    """What is tried again."""
+    """An error that is retried."""
 
 
 def _on_loop(answer: Callable[[Any], Coroutine[Any, Any, Any]]) -> Callable[[Any], Any]:
     return lambda given: asyncio.run(answer(given))
 
 
-async def _retried(given: Any) -> Any:
+async def _retry(given: Any) -> Any:
     calls = 0
 
     async def attempt() -> None:
@@ -239,7 +239,7 @@ async def _retried(given: Any) -> Any:
     return {"calls": calls, "failed": False}
 
 
-async def _polled(given: Any) -> Any:
+async def _poll(given: Any) -> Any:
     calls = 0
 
     async def condition() -> bool:
@@ -259,12 +259,12 @@ AREA = Area(
     _cases,
     {
         "limiter.steps": _limiter_steps,
-        "bucket.reserve": _on_loop(_reserved),
-        "bucket.allow": _on_loop(_allowed),
+        "bucket.reserve": _on_loop(_reserve),
+        "bucket.allow": _on_loop(_try_take),
         "backoff.steps": _backoff_steps,
-        "backoff.keyed": _on_loop(_keyed),
-        "backoff.resetting": _on_loop(_resetting),
-        "retry.onError": _on_loop(_retried),
-        "backoff.exponential": _on_loop(_polled),
+        "backoff.keyed": _on_loop(_run_keyed),
+        "backoff.resetting": _on_loop(_run_resetting),
+        "retry.onError": _on_loop(_retry),
+        "backoff.exponential": _on_loop(_poll),
     },
 )

@@ -1,4 +1,4 @@
-"""From a name to a resource and back, by what a server says it serves."""
+"""Mapping of names to resources and back, by the discovery documents of a server."""
 
 from __future__ import annotations
 
@@ -160,10 +160,10 @@ def _cases() -> Iterator[Case]:
         yield Case("mapper.guess", kind)
     for server, documents in _SERVERS.items():
         yield Case("server.describe", {"server": server, "documents": documents})
-        yield from _questions(server)
+        yield from _inputs(server)
 
 
-def _questions(server: str) -> Iterator[Case]:
+def _inputs(server: str) -> Iterator[Case]:
     for group, version, name in itertools.product(_GROUPS, ("", "v1", "v1beta1"), _NAMES):
         wanted = {"group": group, "version": version, "resource": name, "server": server}
         if group in ("", "apps", "metrics", "a.example", "b") and version != "v1beta1":
@@ -190,22 +190,22 @@ def _questions(server: str) -> Iterator[Case]:
             yield Case("discovery.serves", {**given, "resource": name})
 
 
-class _Answer(msgspec.Struct, frozen=True):
+class _Response(msgspec.Struct, frozen=True):
     body: bytes
     content_type: str = "application/json"
 
 
 class _Documents:
-    """A server of fixed answers by path; whatever has none is not found."""
+    """A server with fixed responses by path; other paths are not found."""
 
     def __init__(self, documents: dict[str, Any]) -> None:
         self._documents = documents
 
-    async def send(self, request: Request, /) -> _Answer:
+    async def send(self, request: Request, /) -> _Response:
         found = self._documents.get(request.path)
         if found is None:
             raise api_error(request.action, failure("NotFound", "not found"))
-        return _Answer(json.dumps(found).encode())
+        return _Response(json.dumps(found).encode())
 
 
 _Asked = Callable[[DiscoveryClient, Any], Coroutine[Any, Any, Any]]
@@ -221,10 +221,10 @@ def _client(ask: _Asked) -> Callable[[Any], Any]:
 
 
 def _mapper(ask: _Mapped) -> Callable[[Any], Any]:
-    async def asked(client: DiscoveryClient, given: Any) -> Any:
+    async def call(client: DiscoveryClient, given: Any) -> Any:
         return ask(RESTMapper(await client.discover()), given)
 
-    return _client(asked)
+    return _client(call)
 
 
 def _wanted(given: Any) -> GroupVersionResource:
@@ -244,7 +244,7 @@ def _mapping(mapper: RESTMapper, given: Any) -> Any:
     ]
 
 
-async def _expanded(client: DiscoveryClient, given: Any) -> Any:
+async def _expand(client: DiscoveryClient, given: Any) -> Any:
     warnings: list[str] = []
     mapper = RESTMapper(await client.discover(), on_warning=warnings.append)
     found = mapper.resource_for(mapper.expand(_wanted(given)))
@@ -257,11 +257,11 @@ async def _category(client: DiscoveryClient, given: Any) -> Any:
 
 
 def _preferred(*, namespaced: bool) -> Callable[[Any], Any]:
-    async def asked(client: DiscoveryClient, given: Any) -> Any:
+    async def call(client: DiscoveryClient, given: Any) -> Any:
         found = await client.preferred(namespaced=namespaced)
         return sorted([str(version), row.name] for version, rows in found.items() for row in rows)
 
-    return _client(asked)
+    return _client(call)
 
 
 AREA = Area(
@@ -281,7 +281,7 @@ AREA = Area(
         ),
         "mapper.mapping": _mapper(_mapping),
         "mapper.singular": _mapper(lambda m, given: m.singular_of(given["resource"])),
-        "mapper.expand": _client(_expanded),
+        "mapper.expand": _client(_expand),
         "mapper.category": _client(_category),
         "discovery.preferred": _preferred(namespaced=False),
         "discovery.preferredNamespaced": _preferred(namespaced=True),

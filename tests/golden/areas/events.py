@@ -1,4 +1,4 @@
-"""Events: how they are made, joined, counted and limited."""
+"""Events: creation, aggregation, counting and limits."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.golden.case import Area, Case
 
 
 def _event_steps(seed: int, most: int) -> list[dict[str, Any]]:
-    """Few messages, or another one each time: of others client-go forgets one at random."""
+    """Few messages or always a new one: otherwise client-go drops one at random."""
     source = random.Random(seed)
     few = [f"m{index}" for index in range(source.choice([1, most - 1]))] if seed % 3 else []
     return [
@@ -54,15 +54,15 @@ _OPTIONS: list[dict[str, Any]] = [
 ]
 
 
-def _made(given: Any) -> Any:
+def _make(given: Any) -> Any:
     made: list[Event] = []
     clock = ManualClock()
     recorder = EventRecorder(
         made.append, component=given["Component"], clock=clock, names=EventNames(clock)
     )
-    # What is empty is not written: in Go it cannot be told from what is missing.
-    told = {name: value for name, value in given["Object"].items() if value}
-    about = decode(ObjectReference, json.dumps(told).encode())
+    # Empty fields are omitted: Go cannot distinguish them from missing ones.
+    fields = {name: value for name, value in given["Object"].items() if value}
+    about = decode(ObjectReference, json.dumps(fields).encode())
     recorder.event(about, given["Type"], given["Reason"], given["Message"])
     if not made:
         return None
@@ -82,7 +82,7 @@ def _made(given: Any) -> Any:
     }
 
 
-async def _correlated(given: Any) -> list[Any]:
+async def _correlate(given: Any) -> list[Any]:
     options = given["options"]
     clock = ManualClock(wall=datetime.fromtimestamp(1_700_000_000, UTC))
     correlator = EventCorrelator(
@@ -162,7 +162,7 @@ def _event(name: str, namespace: str, sort: str) -> dict[str, Any]:
 AREA = Area(
     _cases,
     {
-        "events.make": _made,
-        "events.correlate": lambda given: asyncio.run(_correlated(given)),
+        "events.make": _make,
+        "events.correlate": lambda given: asyncio.run(_correlate(given)),
     },
 )

@@ -1,4 +1,4 @@
-"""What a field manager has applied, taken out of an object."""
+"""Extraction of the fields that a field manager has applied."""
 
 from __future__ import annotations
 
@@ -156,8 +156,8 @@ def _cases() -> Iterator[Case]:
         yield Case("apply.extract", given)
 
 
-def _extracted(given: Any) -> Any:
+def _extract(given: Any) -> Any:
     return extract(given["Object"], given["Manager"], subresource=given["Subresource"])
 
 
-AREA = Area(_cases, {"apply.extract": _extracted})
+AREA = Area(_cases, {"apply.extract": _extract})

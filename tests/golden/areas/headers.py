@@ -1,4 +1,4 @@
-"""Impersonation, warnings and proxies: what stands around a request."""
+"""Impersonation, warnings and proxies: the headers of a request."""
 
 from __future__ import annotations
 

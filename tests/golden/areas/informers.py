@@ -1,4 +1,4 @@
-"""What handlers of a shared informer are told, for scripted answers of a server."""
+"""The notifications of a shared informer for scripted responses of a server."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _cases() -> Iterator[Case]:
             _end(10),
         ),
     )
-    # Events that do not fit what is known.
+    # Events that contradict the known state.
     yield _history([_list(5)], _watch(("MODIFIED", _item("a", 6)), _end(7)))
     yield _history([_list(5)], _watch(("DELETED", _item("a", 6)), _end(7)))
     yield _history([_list(5, _A)], _watch(("ADDED", _item("a", 6)), _end(7)))
@@ -73,7 +73,7 @@ def _cases() -> Iterator[Case]:
     )
     yield _history([_list(5, _A)], _watch(("MODIFIED", _item("a", 6, "2")), _end(7)))
     yield _history([_list(5, _A)], _watch(("ADDED", _item("a", 6, "2")), _end(7)))
-    # Bookmarks are told to nobody.
+    # Bookmarks cause no notification.
     yield _history([_list(5, _A)], _watch(("BOOKMARK", _item("", 6)), _end(7)))
     for seed in range(120):
         yield _random_history(seed)
@@ -81,7 +81,7 @@ def _cases() -> Iterator[Case]:
 
 
 def _random_history(seed: int) -> Case:
-    """One list and one watch; sometimes an event comes that does not fit, of the same uid."""
+    """One list and one watch; sometimes with a contradicting event of the same uid."""
     source = random.Random(seed)
     there = {
         name: _item(name, number) for number, name in enumerate("abc", 1) if source.random() < 0.6
@@ -95,7 +95,7 @@ def _random_history(seed: int) -> Case:
         sort = "MODIFIED" if name in there else "ADDED"
         if name in there and source.random() < 0.4:
             sort = "DELETED"
-            uids[name] += 1  # the next one of the name is another object
+            uids[name] += 1  # the next object of this name is a new one
         elif source.random() < 0.1:
             sort = source.choice(["ADDED", "MODIFIED", "BOOKMARK"])
         if sort == "DELETED":
@@ -147,8 +147,8 @@ def _text(item: dict[str, str]) -> bytes:
     return json.dumps({"apiVersion": "v1", "kind": "Pod", "metadata": metadata}).encode()
 
 
-class _Scripted:
-    """Answers each list and each watch in turn, as the Go program's server does."""
+class _ScriptedSource:
+    """Responds to each list and each watch in turn, like the server of the Go program."""
 
     streams_lists = False
 
@@ -186,7 +186,7 @@ class _Scripted:
         await asyncio.Event().wait()
 
 
-def _shown(obj: dict[str, Any], *, known: bool = True) -> list[Any]:
+def _display(obj: dict[str, Any], *, known: bool = True) -> list[Any]:
     metadata = obj["metadata"]
     return [str(ObjectKey.of(obj)), metadata["uid"], metadata["resourceVersion"], known]
 
@@ -195,18 +195,20 @@ def _call(change: Change[dict[str, Any]]) -> list[Any]:
     match change.type:
         case ChangeType.ADDED:
             assert change.new is not None
-            return ["add", _shown(change.new), change.is_initial]
+            return ["add", _display(change.new), change.is_initial]
         case ChangeType.DELETED:
             assert change.old is not None
-            return ["delete", _shown(change.old, known=change.last_state_known)]
+            return ["delete", _display(change.old, known=change.last_state_known)]
     assert change.old is not None
     assert change.new is not None
-    return ["update", _shown(change.old), _shown(change.new)]
+    return ["update", _display(change.old), _display(change.new)]
 
 
-async def _followed(history: Any) -> Any:
+async def _run_informer(history: Any) -> Any:
     clock = ManualClock()
-    informer: SharedInformer[dict[str, Any]] = SharedInformer(_Scripted(history), dict, clock=clock)
+    informer: SharedInformer[dict[str, Any]] = SharedInformer(
+        _ScriptedSource(history), dict, clock=clock
+    )
     calls: list[Any] = []
 
     def on_change(change: Change[dict[str, Any]]) -> None:
@@ -223,4 +225,4 @@ async def _followed(history: Any) -> Any:
     return {"calls": calls, "store": store}
 
 
-AREA = Area(_cases, {"informer.history": lambda given: asyncio.run(_followed(given))})
+AREA = Area(_cases, {"informer.history": lambda given: asyncio.run(_run_informer(given))})

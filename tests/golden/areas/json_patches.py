@@ -1,4 +1,4 @@
-"""JSON patches (RFC 6902), as the library applies them that kube-apiserver uses."""
+"""JSON patches (RFC 6902), as applied by the library of kube-apiserver."""
 
 from __future__ import annotations
 

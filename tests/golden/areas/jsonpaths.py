@@ -1,4 +1,4 @@
-"""JSONPath templates, as kubectl takes them."""
+"""JSONPath templates, as kubectl accepts them."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ _TEMPLATES = """\
 
 
 def _templates() -> Iterator[str]:
-    # A bar between braces belongs to a template: cut where a template can end.
+    # A bar between braces is part of a template: split only where a template can end.
     for line in _TEMPLATES.split("\n"):
         yield from line.split("|")
     yield '{range .items[*]}{.name}{"|"}{end}'

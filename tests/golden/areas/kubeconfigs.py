@@ -1,4 +1,4 @@
-"""Kubeconfig files: loading, merging, overriding, and what comes out for a client."""
+"""Kubeconfig files: loading, merging, overriding, and the resulting client configuration."""
 
 from __future__ import annotations
 
@@ -260,12 +260,12 @@ def _folder(use: Callable[[Any, Callable[[], Kubeconfig]], Any]) -> Callable[[An
                 explicit=str(Path(folder, explicit)) if explicit else "",
                 precedence=tuple(str(Path(folder, name)) for name in given["listed"]),
             )
-            return _without(folder, use(given, lambda: _loaded(files)))
+            return _without(folder, use(given, lambda: _load(files)))
 
     return answer
 
 
-def _loaded(files: KubeconfigFiles) -> Kubeconfig:
+def _load(files: KubeconfigFiles) -> Kubeconfig:
     loaded = load_files(files)
     if loaded.problems:
         raise as_one_error(loaded.problems)
@@ -280,7 +280,7 @@ def _without(folder: str, value: Any) -> Any:
     return [_without(folder, each) for each in value] if isinstance(value, list) else value
 
 
-def _described(config: Kubeconfig) -> Any:
+def _describe(config: Kubeconfig) -> Any:
     return {
         "current": config.current_context,
         "clusters": {
@@ -340,7 +340,7 @@ def _overrides(given: Any) -> Overrides:
     )
 
 
-def _used(given: Any, load: Callable[[], Kubeconfig]) -> Any:
+def _select(given: Any, load: Callable[[], Kubeconfig]) -> Any:
     config = ClusterConfig.from_kubeconfig(
         load(), overrides=_overrides(given["overrides"]), anonymous=True
     )
@@ -369,9 +369,9 @@ def _used(given: Any, load: Callable[[], Kubeconfig]) -> Any:
 AREA = Area(
     _cases,
     {
-        "kubeconfig.load": _folder(lambda given, load: _described(load())),
+        "kubeconfig.load": _folder(lambda given, load: _describe(load())),
         "kubeconfig.check": _folder(lambda given, load: check_kubeconfig(load())),
-        "kubeconfig.use": _folder(_used),
-        "kubeconfig.minify": _folder(lambda given, load: _described(minify(load()))),
+        "kubeconfig.use": _folder(_select),
+        "kubeconfig.minify": _folder(lambda given, load: _describe(minify(load()))),
     },
 )

@@ -56,7 +56,7 @@ _VALUES = [
         "a--",
     ),
 ]
-# Key, a part of the value, and how often it stands there.
+# Key, a part of the value, and how often it is repeated.
 _ANNOTATIONS: list[list[tuple[str, str, int]]] = [
     [],
     [("a", "b", 1)],

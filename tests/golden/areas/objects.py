@@ -103,7 +103,7 @@ def _read_conditions(given: Any) -> list[Condition]:
     return [Condition.from_dict(each) for each in given["Conditions"]]
 
 
-def _written(conditions: list[Condition]) -> Any:
+def _write_conditions(conditions: list[Condition]) -> Any:
     return [{**each.to_dict(), **_generation(each)} for each in conditions]
 
 
@@ -119,13 +119,13 @@ def _set(given: Any) -> Any:
     conditions = _read_conditions(given)
     new = Condition.from_dict(given["New"])
     changed = set_condition(conditions, new, now=datetime(2024, 1, 3, tzinfo=UTC))
-    return {"changed": changed, "conditions": _written(conditions)}
+    return {"changed": changed, "conditions": _write_conditions(conditions)}
 
 
 def _remove(given: Any) -> Any:
     conditions = _read_conditions(given)
     removed = remove_condition(conditions, given["Type"])
-    return {"removed": removed, "conditions": _written(conditions)}
+    return {"removed": removed, "conditions": _write_conditions(conditions)}
 
 
 def _is(given: Any) -> list[bool]:

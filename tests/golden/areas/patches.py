@@ -1,4 +1,4 @@
-"""Strategic merge patches and JSON merge patches: applied, and made of two or three versions."""
+"""Strategic merge patches and JSON merge patches: applied, and computed from two or three versions."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ _ODD: list[Any] = [[], [1], "a", 1, None, True, [{"a": None}]]
 
 
 def _objects(seed: int) -> list[dict[str, Any]]:
-    """Pods that differ in a few places, as versions of one object do."""
+    """Pods that differ in a few fields, like versions of one object."""
     source = random.Random(seed)
     base = copy.deepcopy(_POD)
     made = []
@@ -177,7 +177,7 @@ def _objects(seed: int) -> list[dict[str, Any]]:
                     each["metadata"]["finalizers"] = source.sample(["f", "g", "h"], k=2)
                 case 7 if containers:
                     containers[-1]["env"] = [{"name": source.choice("XYZ"), "value": "5"}]
-        by_name = {one["name"]: one for one in reversed(containers)}  # a name is there once
+        by_name = {one["name"]: one for one in reversed(containers)}  # names are unique
         each["spec"]["containers"] = [one for one in containers if by_name[one["name"]] is one]
         made.append(each)
     return made
@@ -211,7 +211,7 @@ def _cases() -> Iterator[Case]:
         yield Case("merge.apply", {"original": original, "patch": patch})
     for original, modified in itertools.product(_PLAIN, _PLAIN):
         yield Case("merge.between", {"original": original, "modified": modified})
-    # No server stores null members.
+    # A server never stores null members.
     stored = [each for each in _PLAIN if "None" not in str(each)]
     for original, modified, current in itertools.product(_PLAIN[:9], _PLAIN[:9], stored[:6]):
         given = {"original": original, "modified": modified, "current": current}

@@ -139,7 +139,7 @@ def _integer(text: str) -> int | None:
         return None
 
 
-def _decoded(text: str) -> Any:
+def _decode(text: str) -> Any:
     found = decode(ResourceRequirements, f'{{"limits": {{"cpu": {text}}}}}'.encode())
     assert found.limits is not None
     return _quantity(found.limits["cpu"])
@@ -167,7 +167,7 @@ AREA = Area(
         "quantity.value": lambda text: Quantity(text).value(),
         "quantity.milliValue": lambda text: Quantity(text).milli_value(),
         "quantity.integer": _integer,
-        "quantity.decode": _decoded,
+        "quantity.decode": _decode,
         "quantity.pair": _pair,
         "quantity.scaled": lambda given: Quantity(given["Text"]).scaled(given["Scale"]),
         "quantity.times": lambda given: str(Quantity(given["Text"]) * given["Factor"]),

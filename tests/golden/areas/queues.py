@@ -1,4 +1,4 @@
-"""Work queues: which key is handed out when, and what is left."""
+"""Work queues: which key is returned when, and which remain."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _KEYS = "abcd"
 
 
 def _steps(seed: int) -> list[dict[str, Any]]:
-    """Only what workers do: a key is done after it was handed out, and once."""
+    """Only valid steps of workers: a key is done once, after it was returned."""
     source = random.Random(seed)
-    end = source.randrange(60)  # when it is shut down, if it is
+    end = source.randrange(60)  # the step of the shutdown, if any
     steps: list[dict[str, Any]] = []
-    # Which keys may be done is found by playing the rules of the queue here.
+    # A small model of the queue finds the keys that may be done.
     queued: list[str] = []
     dirty: set[str] = set()
     working: list[str] = []
@@ -49,7 +49,7 @@ _STRAY = [{"do": "add", "key": "a"}, {"do": "done", "key": "a"}, {"do": "len"}]
 
 
 def _delayed(seed: int) -> list[dict[str, Any]]:
-    """Keys for later, and what is there after each pause; nobody works on them."""
+    """Delayed keys, and the keys in the queue after each pause; none is processed."""
     source = random.Random(seed)
     steps: list[dict[str, Any]] = []
     for _ in range(25):

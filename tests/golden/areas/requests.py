@@ -1,4 +1,4 @@
-"""Addresses of requests, their parameters, and what refusals mean."""
+"""URLs of requests, their parameters, and the meaning of error responses."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ _HOSTS = [
 ]
 
 
-def _listed() -> Iterator[dict[str, Any]]:
+def _list_options() -> Iterator[dict[str, Any]]:
     yield {}
     options: dict[str, list[Any]] = {
         "labelSelector": ["", "a=b", "a in (b,c)", "a b&c"],
@@ -233,7 +233,7 @@ def _uris_and_options(plain: dict[str, str]) -> Iterator[Case]:
         yield Case("request.uri", {**plain, "uri": uri})
     for uri in ("/a?c=1&b=2", "http://other/a", "/a#b", "/a?b=%zz", "/%zz", "//x/a", "/a?b=c+d"):
         yield Case("request.uri", {**plain, "uri": uri})
-    for options in _listed():
+    for options in _list_options():
         yield Case("request.listOptions", options)
     for options in _log_options():
         yield Case("request.logOptions", options)
@@ -263,7 +263,7 @@ def _failure(error: ApiError) -> Any:
     }
 
 
-def _of_answer(given: Any) -> Any:
+def _from_response(given: Any) -> Any:
     if is_success(given["code"]):
         return None
     request = resource_request(
@@ -306,7 +306,7 @@ def _base(host: str) -> str:
     return ClusterConfig(server=host, anonymous=True).base_url
 
 
-def _encoded(given: Any) -> str:
+def _encode(given: Any) -> str:
     options = {_snake(name): value for name, value in given.items()}
     return encode_query(pairs_of(query_options(**options)))
 
@@ -326,16 +326,16 @@ def _server(given: Any) -> str:
 AREA = Area(
     _cases,
     {
-        "errors.ofAnswer": _of_answer,
+        "errors.ofAnswer": _from_response,
         "errors.ofStatus": lambda given: _failure(api_error("GET pods", status_from_object(given))),
         "request.path": _path,
         "request.absolute": lambda given: path_request("GET", *given["segments"]).url(
             _base(given["base"])
         ),
         "request.uri": lambda given: uri_request("GET", given["uri"]).url(_base(given["base"])),
-        "request.listOptions": _encoded,
-        "request.logOptions": _encoded,
-        "request.execOptions": _encoded,
+        "request.listOptions": _encode,
+        "request.logOptions": _encode,
+        "request.execOptions": _encode,
         "server.url": _server,
         "server.apiPath": lambda given: api_path(*given),
     },

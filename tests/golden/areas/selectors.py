@@ -1,4 +1,4 @@
-"""Label and field selectors: what is accepted, how it reads, what it matches."""
+"""Label and field selectors: syntax, canonical text, matching."""
 
 from __future__ import annotations
 

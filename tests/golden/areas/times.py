@@ -1,4 +1,4 @@
-"""Moments and durations as objects carry them."""
+"""Times and durations in objects."""
 
 from __future__ import annotations
 
@@ -120,16 +120,16 @@ def _cases() -> Iterator[Case]:
 
 def _time(text: str) -> Any:
     found = decode(Event, f'{{"lastTimestamp": {text}}}'.encode()).last_timestamp
-    return _moment(found, "" if found is None else format_time(found))
+    return _timestamp(found, "" if found is None else format_time(found))
 
 
 def _micro_time(text: str) -> Any:
     found = decode(LeaseSpec, f'{{"renewTime": {text}}}'.encode()).renew_time
     assert found is None or isinstance(found, MicroTime)
-    return _moment(found, "" if found is None else format_micro_time(found))
+    return _timestamp(found, "" if found is None else format_micro_time(found))
 
 
-def _moment(found: datetime | None, text: str) -> Any:
+def _timestamp(found: datetime | None, text: str) -> Any:
     return None if found is None else {"moment": format_micro_time(found), "text": text}
 
 

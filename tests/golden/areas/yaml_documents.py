@@ -1,4 +1,4 @@
-"""YAML: which documents a text holds, and what its scalars mean."""
+"""YAML: the documents of a text, and the values of scalars."""
 
 from __future__ import annotations
 

@@ -129,17 +129,17 @@ func follow(given history) ([]any, []string) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	informer := cache.NewSharedIndexInformer(&scripted{history: given}, &corev1.Pod{}, 0, cache.Indexers{})
-	heard := &recorder{ended: make(chan struct{})}
-	if _, err := informer.AddEventHandler(heard); err != nil {
+	received := &recorder{ended: make(chan struct{})}
+	if _, err := informer.AddEventHandler(received); err != nil {
 		fatal(err)
 	}
 	go informer.RunWithContext(ctx)
 	select {
-	case <-heard.ended:
+	case <-received.ended:
 	case <-ctx.Done():
 		panic("the history does not end")
 	}
-	heard.lock.Lock()
-	defer heard.lock.Unlock()
-	return heard.calls, keys(informer.GetStore().List())
+	received.lock.Lock()
+	defer received.lock.Unlock()
+	return received.calls, keys(informer.GetStore().List())
 }
