@@ -7,6 +7,12 @@ See also: the language (`syntax`, `parser`), the evaluation (`evaluator`), the o
 from __future__ import annotations
 
 from .syntax import JSONPathError
-from .template import JSONPath, relaxed
+from .template import JSONPath
 
-__all__ = ["JSONPath", "JSONPathError", "relaxed"]
+__all__ = [
+    "JSONPath",
+    "JSONPathError",
+]
+
+# For other packages of kubeloop; not public.
+from .template import relaxed as relaxed

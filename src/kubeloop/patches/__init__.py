@@ -7,25 +7,26 @@ See also: merge strategies and merge keys of fields (`kubeloop.wire.facts`), sen
 (`kubeloop.clients`).
 """
 
-from .errors import PatchError, PatchFailure
-from .json_patch import MAX_OPERATIONS, apply_json_patch, json_patch_between
+from .errors import PatchError
+from .json_patch import apply_json_patch, json_patch_between
 from .merge_patch import apply_merge_patch, merge_patch_between, three_way_merge_patch
 from .strategic import apply_strategic_patch
 from .strategic_diff import strategic_patch_between, three_way_strategic_patch
-from .values import format_pointer, parse_pointer
 
 __all__ = [
-    "MAX_OPERATIONS",
     "PatchError",
-    "PatchFailure",
     "apply_json_patch",
     "apply_merge_patch",
     "apply_strategic_patch",
-    "format_pointer",
     "json_patch_between",
     "merge_patch_between",
-    "parse_pointer",
     "strategic_patch_between",
     "three_way_merge_patch",
     "three_way_strategic_patch",
 ]
+
+# For other packages of kubeloop; not public.
+from .errors import PatchFailure as PatchFailure
+from .json_patch import MAX_OPERATIONS as MAX_OPERATIONS
+from .values import format_pointer as format_pointer
+from .values import parse_pointer as parse_pointer

@@ -14,7 +14,7 @@ from .manifests import dump_yaml, load_yaml
 from .model import UNSET, Kind, Model
 from .projection import Projection
 from .raw import Raw
-from .resources import ResourceInfo, class_for, resource_of, resources
+from .resources import ResourceInfo, resource_of, resources
 from .scalars import Duration, IntOrString, MicroTime, Quantity, Time
 
 __all__ = [
@@ -32,7 +32,6 @@ __all__ = [
     "ResourceInfo",
     "ScalePaths",
     "Time",
-    "class_for",
     "decode",
     "dump_yaml",
     "load_yaml",
@@ -59,6 +58,7 @@ from .raw import RawList as RawList
 from .raw import split_event as split_event
 from .raw import split_list as split_list
 from .resources import Subresource as Subresource
+from .resources import class_for as class_for
 from .resources import is_list_kind as is_list_kind
 from .resources import resource_for as resource_for
 from .scalars import QuantityFormat as QuantityFormat
