@@ -81,7 +81,8 @@ _TOP_LEVEL: Final = ("Makefile", "mkdocs.yml", "pyproject.toml", ".pre-commit-co
 # Files that have to name the words.
 _EXCLUDED: Final = {"glossary.md", "test_words.py", "stop_words.py"}
 _RELEASED: Final = re.compile(r"^## \[0\.1\.0\].*", re.DOTALL | re.MULTILINE)
-_RENAMED: Final = re.compile(r"^\| `.*$", re.MULTILINE)
+# The sections that have to name what is gone.
+_RENAMED: Final = re.compile(r"^### Renamed$.*?(?=^### Fixed|\Z)", re.DOTALL | re.MULTILINE)
 
 
 class Finding(NamedTuple):
