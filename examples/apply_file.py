@@ -1,10 +1,10 @@
-"""Apply YAML files with any number of documents on the server side.
+"""Apply YAML files with any number of documents, with server-side apply.
 
     python examples/apply_file.py                     # the example next to this file
     python examples/apply_file.py mine.yaml folder/
 
-Namespaces and CRDs are applied first, in any order of the documents. Applying the same files
-again changes nothing.
+Namespaces and CRDs are applied first, whatever the order of the documents. Applying the same
+files again changes nothing.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ SHOP = str(Path(__file__).with_name("shop.yaml"))
 async def main() -> None:
     async with Client(field_manager="example") as client:
         for path in sys.argv[1:] or [SHOP]:
-            for thing in await client.apply(path):
-                print(described(thing))
+            for obj in await client.apply(path):
+                print(describe(obj))
 
 
-def described(thing: AnyObject) -> str:
+def describe(obj: AnyObject) -> str:
     """Built-in kinds are returned as objects of their class, all others as dicts."""
-    data = thing.to_dict() if isinstance(thing, Kind) else thing
-    where = data["metadata"].get("namespace", "-")
-    return f"{data['kind']:<12} {where:<14} {data['metadata']['name']}"
+    data = obj.to_dict() if isinstance(obj, Kind) else obj
+    namespace = data["metadata"].get("namespace", "-")
+    return f"{data['kind']:<12} {namespace:<14} {data['metadata']['name']}"
 
 
 if __name__ == "__main__":

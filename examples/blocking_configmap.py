@@ -1,4 +1,4 @@
-"""A configmap without asyncio: create or update it, change and remove keys.
+"""Create or update a ConfigMap, change and remove keys, without asyncio.
 
 Run it with `python examples/blocking_configmap.py`; it deletes what it creates.
 """
@@ -26,14 +26,14 @@ def main() -> None:
 
 
 def change(configmaps: ResourceClient[ConfigMap]) -> None:
-    """Only what changed is sent; changes of other keys by other clients stay."""
+    """Send only what changed; other clients' changes of other keys are preserved."""
     with configmaps.edit(NAME) as settings:
         settings.data["color"] = "blue"
         del settings.data["size"]
 
 
 def change_with_a_patch(configmaps: ResourceClient[ConfigMap]) -> None:
-    """Patch without reading; a merge patch removes a key by setting it to None."""
+    """Patch without reading; in a merge patch, None would remove a key."""
     configmaps.patch(NAME, {"data": {"shape": "round"}}, type="merge")
 
 

@@ -1,4 +1,4 @@
-"""A deployment from create to delete, without asyncio: create, scale, new image, delete.
+"""Create, scale, update, restart and delete a Deployment, without asyncio.
 
     python examples/blocking_deployment.py
 
@@ -24,16 +24,16 @@ def main() -> None:
         deployments = client.apps_v1.deployments()
         deployments.create(web(image="nginx:1.28"))
         try:
-            show_progress(deployments, "created")
+            wait_for_rollout(deployments, "created")
 
             deployments.scale.set(NAME, 3)
-            show_progress(deployments, "scaled to 3")
+            wait_for_rollout(deployments, "scaled to 3")
 
             set_image(deployments, "nginx:1.29")
-            show_progress(deployments, "new image")
+            wait_for_rollout(deployments, "new image")
 
             restart(deployments)
-            show_progress(deployments, "restarted")
+            wait_for_rollout(deployments, "restarted")
         finally:
             deployments.delete(NAME, propagation="Foreground")
         deployments.wait_for(NAME, deleted=True)
@@ -55,20 +55,20 @@ def web(*, image: str) -> Deployment:
 
 
 def set_image(deployments: ResourceClient[Deployment], image: str) -> None:
-    """`kubectl set image`: sends the difference when the block ends."""
+    """Like `kubectl set image`; sends the difference when the block ends."""
     with deployments.edit(NAME) as deployment:
         deployment.spec.template.spec.containers[0].image = image
 
 
 def restart(deployments: ResourceClient[Deployment]) -> None:
-    """`kubectl rollout restart`: a changed template creates new pods."""
+    """Like `kubectl rollout restart`: a changed template creates new pods."""
     with deployments.edit(NAME) as deployment:
         now = datetime.now(UTC).isoformat(timespec="seconds")
         deployment.spec.template.metadata.annotations[RESTARTED_AT] = now
 
 
-def show_progress(deployments: ResourceClient[Deployment], what: str) -> None:
-    """`kubectl rollout status`."""
+def wait_for_rollout(deployments: ResourceClient[Deployment], what: str) -> None:
+    """Wait as `kubectl rollout status` does, then print the result."""
     done = deployments.wait_for(NAME, function=is_rolled_out, timeout=300)
     image = done.spec.template.spec.containers[0].image
     print(f"{what}: {done.status.available_replicas} of {done.spec.replicas} run {image}")
@@ -76,10 +76,10 @@ def show_progress(deployments: ResourceClient[Deployment], what: str) -> None:
 
 def is_rolled_out(deployment: Deployment) -> bool:
     """Whether the controller has seen the newest spec, and all pods are new and available."""
-    wanted, status = deployment.spec.replicas, deployment.status
+    desired, status = deployment.spec.replicas, deployment.status
     counts = (status.updated_replicas, status.replicas, status.available_replicas)
     return status.observed_generation == deployment.metadata.generation and all(
-        (count or 0) == wanted
+        (count or 0) == desired
         for count in counts  # the API leaves out a count of zero
     )
 

@@ -1,4 +1,4 @@
-"""Print how many pods each node has, with each change, without asyncio, until Ctrl-C.
+"""Print how many pods a node has after each change, until Ctrl-C, without asyncio.
 
     python examples/blocking_informer.py
 
@@ -27,7 +27,7 @@ def show(node: str, lister: Lister[Pod]) -> None:
 
 
 def nodes_of(change: Change[Pod]) -> set[str]:
-    """The node that a pod was added to or removed from, or an empty text."""
+    """The nodes of the pod before and after the change; none while it is not scheduled."""
     states = (pod for pod in (change.old, change.new) if pod is not None)
     return {pod.spec.node_name for pod in states if pod.spec.node_name}
 

@@ -1,4 +1,4 @@
-"""Run a command as a Job, wait for its end and print its log, without asyncio.
+"""Run a command as a Job, wait until it ends and print its log, without asyncio.
 
 `python examples/blocking_job.py echo hello` runs `echo hello`.
 """
@@ -24,12 +24,12 @@ def main() -> None:
         job = jobs.create(job_for(command))  # the server generates its name
         name = job.metadata.name
         try:
-            good = succeeded(jobs, name)
-            print(f"job {name}: {'done' if good else 'failed'}")
+            succeeded = wait_until_finished(jobs, name)
+            print(f"job {name}: {'done' if succeeded else 'failed'}")
             print_logs(client, name)
         finally:
             jobs.delete(name, propagation="Background")
-    if not good:
+    if not succeeded:
         sys.exit(1)
 
 
@@ -46,8 +46,8 @@ def job_for(command: Sequence[str]) -> Job:
     )
 
 
-def succeeded(jobs: ResourceClient[Job], name: str) -> bool:
-    """Wait until the job has ended; returns whether it succeeded."""
+def wait_until_finished(jobs: ResourceClient[Job], name: str) -> bool:
+    """Wait until the job has ended, and return whether it succeeded."""
     job = jobs.wait_for(name, function=is_finished, timeout=300)
     return is_condition_true(job.status.conditions, "Complete")
 

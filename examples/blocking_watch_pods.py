@@ -1,4 +1,4 @@
-"""Pods of all namespaces and their changes, until Ctrl-C, without asyncio.
+"""Print the pods of all namespaces and their changes, until Ctrl-C, without asyncio.
 
 `python examples/blocking_watch_pods.py app=web` selects pods by label; without a
 selector it shows all.
@@ -15,20 +15,20 @@ from kubeloop.blocking import Client
 
 
 def main() -> None:
-    labels = sys.argv[1] if len(sys.argv) > 1 else None
+    selector = sys.argv[1] if len(sys.argv) > 1 else None
     with Client() as client:
         while True:
             try:
-                show(client, labels)
+                show(client, selector)
             except Expired:
                 # The version has expired: start again with the current state.
-                print("some changes were missed; this is what there is now:", flush=True)
+                print("some changes were missed; the current state follows:", flush=True)
                 time.sleep(1)  # avoids a busy loop
 
 
-def show(client: Client, labels: str | None) -> None:
-    """Existing objects come first, as ADDED; broken connections are resumed without loss."""
-    for event in client.core_v1.pods(ALL_NAMESPACES).watch(selector=labels):
+def show(client: Client, selector: str | None) -> None:
+    """Print existing pods as ADDED, then changes; a broken watch is resumed without loss."""
+    for event in client.core_v1.pods(ALL_NAMESPACES).watch(selector=selector):
         pod = event.object
         print(
             f"{event.type:<9} {pod.metadata.namespace}/{pod.metadata.name}"

@@ -1,4 +1,4 @@
-"""A configmap: create or update it, change one key of it, remove another.
+"""Create or update a ConfigMap, change one key of it and remove another.
 
 Run it with `python examples/configmap.py`; it deletes what it creates.
 """
@@ -27,14 +27,14 @@ async def main() -> None:
 
 
 async def change(configmaps: ResourceClient[ConfigMap]) -> None:
-    """Only what changed is sent; changes of other keys by other clients stay."""
+    """Send only what changed; other clients' changes of other keys are preserved."""
     async with configmaps.edit(NAME) as settings:
         settings.data["color"] = "blue"
         del settings.data["size"]
 
 
 async def change_with_a_patch(configmaps: ResourceClient[ConfigMap]) -> None:
-    """Patch without reading; a merge patch removes a key by setting it to None."""
+    """Patch without reading; in a merge patch, None would remove a key."""
     await configmaps.patch(NAME, {"data": {"shape": "round"}}, type="merge")
 
 

@@ -17,25 +17,25 @@ async def main() -> None:
             await (uncordon if "--undo" in sys.argv else cordon)(client, name)
         except NotFound:
             nodes = await client.metadata("v1", "Node").list()
-            known = ", ".join(node.metadata.name for node in nodes)
-            sys.exit(f"there is no node {name} (there are: {known or 'none'})")
+            available = ", ".join(node.metadata.name for node in nodes)
+            sys.exit(f"no node {name}; available: {available or 'none'}")
         await show(client, name)
 
 
 async def cordon(client: Client, name: str) -> None:
-    """With edit: read, change, send the difference, again after a conflict."""
+    """Use `edit`: it reads the node and sends the difference."""
     async with client.core_v1.nodes().edit(name) as node:
         node.spec.unschedulable = True
 
 
 async def uncordon(client: Client, name: str) -> None:
-    """Use a patch: one request, without a read."""
+    """Use `patch`: one request, without a read."""
     await client.core_v1.nodes().patch(name, {"spec": {"unschedulable": None}}, type="merge")
 
 
 async def show(client: Client, name: str) -> None:
     node = await client.core_v1.nodes().get(name)
-    print(f"{name}: {'cordoned' if node.spec.unschedulable else 'open'}")
+    print(f"{name}: {'cordoned' if node.spec.unschedulable else 'schedulable'}")
     async for pod in client.core_v1.pods(ALL_NAMESPACES).each(
         field_selector={"spec.nodeName": name}
     ):

@@ -1,6 +1,6 @@
-"""A kind of your own, as a class: installed from the class, and used with typed objects.
+"""Define a kind as a class, install its CRD, and use typed objects.
 
-Run it with `python examples/custom_resource.py`; the CRD stays.
+Run it with `python examples/custom_resource.py`; the CRD remains in the cluster.
 """
 
 from __future__ import annotations

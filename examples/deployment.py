@@ -1,4 +1,4 @@
-"""A deployment from create to delete: create, scale, new image, restart, delete.
+"""Create a Deployment, scale it, change its image, restart it and delete it.
 
     python examples/deployment.py
 
@@ -25,16 +25,16 @@ async def main() -> None:
         deployments = client.apps_v1.deployments()
         await deployments.create(web(image="nginx:1.28"))
         try:
-            await show_progress(deployments, "created")
+            await wait_for_rollout(deployments, "created")
 
             await deployments.scale.set(NAME, 3)
-            await show_progress(deployments, "scaled to 3")
+            await wait_for_rollout(deployments, "scaled to 3")
 
             await set_image(deployments, "nginx:1.29")
-            await show_progress(deployments, "new image")
+            await wait_for_rollout(deployments, "new image")
 
             await restart(deployments)
-            await show_progress(deployments, "restarted")
+            await wait_for_rollout(deployments, "restarted")
         finally:
             await deployments.delete(NAME, propagation="Foreground")
         await deployments.wait_for(NAME, deleted=True)
@@ -56,20 +56,20 @@ def web(*, image: str) -> Deployment:
 
 
 async def set_image(deployments: ResourceClient[Deployment], image: str) -> None:
-    """`kubectl set image`: sends the difference when the block ends."""
+    """Like `kubectl set image`; sends the difference when the block ends."""
     async with deployments.edit(NAME) as deployment:
         deployment.spec.template.spec.containers[0].image = image
 
 
 async def restart(deployments: ResourceClient[Deployment]) -> None:
-    """`kubectl rollout restart`: a changed template creates new pods."""
+    """Like `kubectl rollout restart`: a changed template creates new pods."""
     async with deployments.edit(NAME) as deployment:
         now = datetime.now(UTC).isoformat(timespec="seconds")
         deployment.spec.template.metadata.annotations[RESTARTED_AT] = now
 
 
-async def show_progress(deployments: ResourceClient[Deployment], what: str) -> None:
-    """`kubectl rollout status`."""
+async def wait_for_rollout(deployments: ResourceClient[Deployment], what: str) -> None:
+    """Wait as `kubectl rollout status` does, then print the result."""
     done = await deployments.wait_for(NAME, function=is_rolled_out, timeout=300)
     image = done.spec.template.spec.containers[0].image
     print(f"{what}: {done.status.available_replicas} of {done.spec.replicas} run {image}")
@@ -77,10 +77,10 @@ async def show_progress(deployments: ResourceClient[Deployment], what: str) -> N
 
 def is_rolled_out(deployment: Deployment) -> bool:
     """Whether the controller has seen the newest spec, and all pods are new and available."""
-    wanted, status = deployment.spec.replicas, deployment.status
+    desired, status = deployment.spec.replicas, deployment.status
     counts = (status.updated_replicas, status.replicas, status.available_replicas)
     return status.observed_generation == deployment.metadata.generation and all(
-        (count or 0) == wanted
+        (count or 0) == desired
         for count in counts  # the API leaves out a count of zero
     )
 

@@ -1,4 +1,4 @@
-"""Kinds without classes: every object is a dict, and discovery finds its resource.
+"""Use kinds without classes: every object is a dict, and discovery finds its resource.
 
     python examples/dynamic.py
 

@@ -16,13 +16,13 @@ from kubeloop.meta import GroupVersionKind
 LABEL = "example.com/seen"
 
 
-def labelling(kind: GroupVersionKind) -> Manager:
+def manager_for(kind: GroupVersionKind) -> Manager:
     manager = Manager()
 
     @manager.controller(kind)
     async def reconcile(key: ObjectKey, ctx: Context) -> None:
-        found = ctx.get(kind, key)  # a dict
-        if found is None or LABEL in (found["metadata"].get("labels") or {}):
+        obj = ctx.get(kind, key)  # a dict
+        if obj is None or LABEL in (obj["metadata"].get("labels") or {}):
             return
         objects = ctx.client.resource(kind, namespace=key.namespace or None)
         patch = {"metadata": {"labels": {LABEL: "true"}}}
@@ -34,4 +34,4 @@ def labelling(kind: GroupVersionKind) -> Manager:
 
 if __name__ == "__main__":
     api_version, kind = sys.argv[1:] or ("v1", "ConfigMap")
-    run(labelling(GroupVersionKind.of(api_version, kind)).run())
+    run(manager_for(GroupVersionKind.of(api_version, kind)).run())

@@ -1,4 +1,4 @@
-"""Run a command as a Job, wait for its end and print its log.
+"""Run a command as a Job, wait until it ends and print its log.
 
 `python examples/job.py echo hello` runs `echo hello`.
 """
@@ -25,12 +25,12 @@ async def main() -> None:
         job = await jobs.create(job_for(command))  # the server generates its name
         name = job.metadata.name
         try:
-            good = await succeeded(jobs, name)
-            print(f"job {name}: {'done' if good else 'failed'}")
+            succeeded = await wait_until_finished(jobs, name)
+            print(f"job {name}: {'done' if succeeded else 'failed'}")
             await print_logs(client, name)
         finally:
             await jobs.delete(name, propagation="Background")
-    if not good:
+    if not succeeded:
         sys.exit(1)
 
 
@@ -47,8 +47,8 @@ def job_for(command: Sequence[str]) -> Job:
     )
 
 
-async def succeeded(jobs: ResourceClient[Job], name: str) -> bool:
-    """Wait until the job has ended; returns whether it succeeded."""
+async def wait_until_finished(jobs: ResourceClient[Job], name: str) -> bool:
+    """Wait until the job has ended, and return whether it succeeded."""
     job = await jobs.wait_for(name, function=is_finished, timeout=300)
     return is_condition_true(job.status.conditions, "Complete")
 

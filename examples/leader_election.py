@@ -1,9 +1,9 @@
 """Run work in one of several processes, while it holds a lease.
 
-    python examples/leader_election.py first &
-    python examples/leader_election.py second
+    python examples/leader_election.py first     # in one terminal
+    python examples/leader_election.py second    # in another one
 
-Stop the first with Ctrl-C, and the second takes over at once, because the lease is released.
+Stop the first with Ctrl-C: it releases the lease, so the second leads at once.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ async def main() -> None:
             observers=[lambda leader: print(f"{identity}: {leader} leads", flush=True)],
         )
         try:
-            async with elector.leadership() as leadership:
-                await work(identity, leadership.transitions)
+            async with elector.leadership() as term:
+                await work(identity, term.transitions)
         except LeadershipLost as error:
             # The work was cancelled before another candidate could lead.
             sys.exit(str(error))
@@ -36,7 +36,7 @@ async def main() -> None:
 
 async def work(identity: str, transitions: int) -> None:
     print(f"{identity}: working, the lease has changed hands {transitions} times", flush=True)
-    await asyncio.Event().wait()  # the work that only one may do
+    await asyncio.Event().wait()  # the work that only one process may do
 
 
 if __name__ == "__main__":

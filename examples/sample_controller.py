@@ -1,14 +1,14 @@
-"""A controller: a Foo owns a Deployment, reports it in the status, and records events.
+"""A controller for a Foo that owns a Deployment: it sets the status of the Foo and records events.
 
     python examples/sample_controller.py
 
-It installs the kind Foo from the class below. Run it twice: the lease `sample-controller`
-decides which of the two works. Ctrl-C stops it after the running reconciles.
+It installs the kind Foo from the class below. If you run it twice, only the process that
+holds the lease `sample-controller` works. Ctrl-C stops it after the running reconciles.
 """
 
 from __future__ import annotations
 
-from kubeloop import Context, Manager, Model, ObjectKey, Resource, Result, TerminalError, run
+from kubeloop import Context, Manager, Model, ObjectKey, Resource, TerminalError, run
 from kubeloop.wire import Column
 from kubeloop.wire.apps.v1 import Deployment, DeploymentSpec
 from kubeloop.wire.core.v1 import Container, PodSpec, PodTemplateSpec
@@ -39,25 +39,24 @@ manager = Manager(leader_election="sample-controller")
 
 
 @manager.controller(Foo, owns=[Deployment], workers=2, install_crd=True)
-async def reconcile(key: ObjectKey, ctx: Context) -> Result | None:
+async def reconcile(key: ObjectKey, ctx: Context) -> None:
     """Reconcile one Foo; called when it or its Deployment has changed."""
     foo = ctx.get(Foo, key)  # a copy from the cache
     if foo is None:
-        return None  # it was deleted; the server deletes what it owned
+        return  # it was deleted; the server deletes what it owned
     if foo.spec.replicas < 0:
         raise TerminalError("spec.replicas: must not be negative")  # a retry cannot help
 
-    wanted = deployment_for(foo)
-    there = ctx.get(Deployment, ObjectKey(key.namespace, foo.spec.deployment_name))
-    await ctx.client.apply(wanted, owner=foo)
-    if there is None:
-        ctx.recorder.event(foo, "Normal", "Created", "created %s", wanted.metadata.name)
+    desired = deployment_for(foo)
+    existing = ctx.get(Deployment, ObjectKey(key.namespace, foo.spec.deployment_name))
+    await ctx.client.apply(desired, owner=foo)
+    if existing is None:
+        ctx.recorder.event(foo, "Normal", "Created", "created %s", desired.metadata.name)
 
-    available = (there.status.available_replicas if there is not None else None) or 0
+    available = (existing.status.available_replicas if existing is not None else None) or 0
     foo.status = FooStatus(available_replicas=available)
-    await ctx.update_status(foo)  # no request if it is equal
+    await ctx.update_status(foo)  # sends nothing if nothing changed
     ctx.log.info("%d of %d available", available, foo.spec.replicas)
-    return None
 
 
 def deployment_for(foo: Foo) -> Deployment:

@@ -14,7 +14,7 @@ from kubeloop import run
 from kubeloop.runtime import AdmissionRequest, Denied, WebhookServer
 from kubeloop.wire.apps.v1 import Deployment
 
-MOST = 10
+MAX_REPLICAS = 10
 
 
 def webhooks_with(certificates: str, listen: str = ":9443") -> WebhookServer:
@@ -30,10 +30,10 @@ def webhooks_with(certificates: str, listen: str = ":9443") -> WebhookServer:
     @webhooks.validate(Deployment)
     async def check(deployment: Deployment, request: AdmissionRequest[Deployment]) -> None:
         replicas = deployment.spec.replicas or 1
-        if replicas > MOST:
-            raise Denied(f"spec.replicas: {replicas} is more than {MOST}")
+        if replicas > MAX_REPLICAS:
+            raise Denied(f"spec.replicas: {replicas} is more than {MAX_REPLICAS}")
         if replicas == 1:
-            request.warn("one replica is none while its node restarts")
+            request.warn("one replica is unavailable while its node restarts")
 
     return webhooks
 

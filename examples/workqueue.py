@@ -43,7 +43,7 @@ async def work(queue: RateLimitingQueue[ObjectKey], lister: Lister[Pod]) -> None
 def reconcile(key: ObjectKey, pod: Pod | None) -> None:
     """Called with the pod's newest state whenever it has changed; None if it was deleted."""
     if pod is None:
-        print(f"{key}: gone", flush=True)
+        print(f"{key}: deleted", flush=True)
     elif not pod.metadata.labels:
         raise ValueError("a pod without labels")
     else:
@@ -54,7 +54,7 @@ def retry(queue: RateLimitingQueue[ObjectKey], key: ObjectKey, error: ValueError
     if queue.num_requeues(key) < RETRIES:
         queue.add_rate_limited(key)  # 5 ms, 10 ms, 20 ms, …
     else:
-        print(f"{key}: given up: {error}", flush=True)
+        print(f"{key}: failed, will not retry: {error}", flush=True)
         queue.forget(key)
 
 

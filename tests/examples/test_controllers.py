@@ -85,9 +85,11 @@ async def test_the_workqueue_turns_pods_into_keys_and_gives_up_in_the_end(
     await pods.create(a_pod("plain"))
 
     async with running(Program(names_in("workqueue")["main"])):
-        await output.has(f"{web}: Pending", f"{plain}: given up: a pod without labels")
+        await output.has(
+            f"{web}: Pending", f"{plain}: failed, will not retry: a pod without labels"
+        )
         await pods.delete("web", grace_period=0)
-        await output.has(f"{web}: gone")
+        await output.has(f"{web}: deleted")
 
 
 async def test_the_sample_controller_makes_a_deployment_and_follows_it(
@@ -152,7 +154,7 @@ async def test_of_two_candidates_the_second_takes_over(
 async def test_the_dynamic_controller_labels_any_kind(
     kube_client: APIClient, kube_namespace: str, output: Output
 ) -> None:
-    manager: Manager = names_in("dynamic_controller")["labelling"](
+    manager: Manager = names_in("dynamic_controller")["manager_for"](
         GroupVersionKind("", "v1", "ConfigMap")
     )
     maps = kube_client.resource(ConfigMap)

@@ -158,7 +158,7 @@ async def test_a_node_is_cordoned_and_opened_again(
     await kube_client.core_v1.pods().create(a_pod("web", node=node))
 
     assert await program("cordon", node) == [f"{node}: cordoned", f"  {pod}"]
-    assert await program("cordon", node, "--undo") == [f"{node}: open", f"  {pod}"]
+    assert await program("cordon", node, "--undo") == [f"{node}: schedulable", f"  {pod}"]
 
 
 async def test_a_node_that_is_not_there_is_named_with_those_that_are(
@@ -166,7 +166,7 @@ async def test_a_node_that_is_not_there_is_named_with_those_that_are(
 ) -> None:
     await kube_client.core_v1.nodes().create(Node(metadata=ObjectMeta(name="node-1")))
 
-    with pytest.raises(SystemExit, match=r"no node node-7 \(there are: node-1\)"):
+    with pytest.raises(SystemExit, match=r"no node node-7; available: node-1"):
         await program("cordon", "node-7")
 
 
@@ -239,7 +239,7 @@ async def test_a_watch_whose_version_has_expired_begins_again(
         kube_server.drop_connections()
         found = [await line(), await line()]
 
-    assert found[0] == "some changes were missed; this is what there is now:"
+    assert found[0] == "some changes were missed; the current state follows:"
     assert found[1].startswith("ADDED")
 
 
