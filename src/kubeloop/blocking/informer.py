@@ -190,7 +190,7 @@ class SharedInformer(Generic[T]):
         resource_version: str,
         timeout: float | None = 10.0,
     ) -> T | None:
-        """As `lister.get`, after `wait_for_version(at_least)`, whose errors it raises."""
+        """As `lister.get`, after `wait_for_version(resource_version)`, whose errors it raises."""
         return self._here().call(
             lambda wrapped: wrapped.get(
                 name, namespace=namespace, resource_version=resource_version, timeout=timeout

@@ -1,6 +1,6 @@
 """The panels of the dashboard, each drawn from a snapshot.
 
-Guarantees: no I/O; a panel fits the given lines and columns; colours only repeat what words
+Guarantees: no I/O; a panel fits the given lines and columns; colors only repeat what words
 or symbols show.
 See also: `dashboard` (the layout), `snapshot` (the values).
 """
