@@ -115,7 +115,7 @@ def controller(
 ) -> Panel:
     """The leader, the queue, and the rate of reconciles."""
     plot = max(min(width - 52, 40), 12)
-    queue = f"{stats.depth} keys, {stats.processing} processing, {stats.retries} delayed"
+    queue = f"{stats.depth} keys, {stats.processing} processing, {stats.delayed} delayed"
     rate = f"{stats.rate:.0f}/s, {stats.latency * 1000:.0f} ms each"
     failures = f"{stats.failed} of {stats.reconciles} failed"
     rows = [
