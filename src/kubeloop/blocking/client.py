@@ -146,7 +146,7 @@ class Client(Clientset):
     def __repr__(self) -> str:
         return f"blocking {self._reference!r}"
 
-    # --- collections
+    # --- resource clients
 
     @overload
     def resource(self, kind: type[K], /, *, namespace: str | None = ...) -> ResourceClient[K]: ...

@@ -132,7 +132,7 @@ class SharedInformer(Generic[T]):
 
         Raises: NotSynced after `sync_timeout`; InformerStopped if it has run before.
         """
-        context = self._here().context(lambda wrapped: wrapped)
+        context = self._local_reference().context(lambda wrapped: wrapped)
         context.__enter__()
         self._context = context
         return self
@@ -153,7 +153,7 @@ class SharedInformer(Generic[T]):
             thread.join()
 
     def stats(self) -> cache.InformerStats:
-        return self._here().read(lambda wrapped: wrapped.stats())
+        return self._local_reference().read(lambda wrapped: wrapped.stats())
 
     def __repr__(self) -> str:
         return f"blocking {self._reference!r}"
@@ -163,24 +163,26 @@ class SharedInformer(Generic[T]):
     @property
     def lister(self) -> cache.Lister[T]:
         """Reads the cache without waiting. (`each` is for async code: use `list`.)"""
-        return self._here().read(lambda wrapped: wrapped.lister)
+        return self._local_reference().read(lambda wrapped: wrapped.lister)
 
     @property
     def has_synced(self) -> bool:
         """Whether the first list is in the cache; handlers may still process it."""
-        return self._here().read(lambda wrapped: wrapped.has_synced)
+        return self._local_reference().read(lambda wrapped: wrapped.has_synced)
 
     @property
     def last_sync_version(self) -> str:
         """The resource version of the cache; empty before the first list."""
-        return self._here().read(lambda wrapped: wrapped.last_sync_version)
+        return self._local_reference().read(lambda wrapped: wrapped.last_sync_version)
 
     def wait_for_version(self, version: str, *, timeout: float | None = 10.0) -> None:
         """Wait until the cache has reached a resource version, such as that of a write.
 
         Raises: NotSynced, InformerStopped; InvalidArgument if it is not a resource version.
         """
-        self._here().call(lambda wrapped: wrapped.wait_for_version(version, timeout=timeout))
+        self._local_reference().call(
+            lambda wrapped: wrapped.wait_for_version(version, timeout=timeout)
+        )
 
     def get(
         self,
@@ -190,8 +192,8 @@ class SharedInformer(Generic[T]):
         resource_version: str,
         timeout: float | None = 10.0,
     ) -> T | None:
-        """As `lister.get`, after `wait_for_version(at_least)`, whose errors it raises."""
-        return self._here().call(
+        """As `lister.get`, after `wait_for_version(resource_version)`, whose errors it raises."""
+        return self._local_reference().call(
             lambda wrapped: wrapped.get(
                 name, namespace=namespace, resource_version=resource_version, timeout=timeout
             )
@@ -253,18 +255,21 @@ class SharedInformer(Generic[T]):
 
     def changes(self, *, resync: float = 0.0, name: str = "") -> Stream[cache.Change[T]]:
         """All objects as adds, then every change. Raises: InformerStopped, at the first read."""
-        return self._here().stream(lambda wrapped: wrapped.changes(resync=resync, name=name))
+        return self._local_reference().stream(
+            lambda wrapped: wrapped.changes(resync=resync, name=name)
+        )
 
     def add_indexers(self, indexers: cache.Indexers[T]) -> None:
         """Add indexes for current and future objects.
 
         Raises: IndexConflict if a name is in use, InformerStopped.
         """
-        self._here().call(lambda wrapped: wrapped.add_indexers(indexers))
+        self._local_reference().call(lambda wrapped: wrapped.add_indexers(indexers))
 
     # --- internals
 
-    def _here(self) -> LoopReference[cache.SharedInformer[T]]:
+    def _local_reference(self) -> LoopReference[cache.SharedInformer[T]]:
+        """The reference. Raises: OpenedBeforeFork if it belongs to the parent process."""
         if self._forks != self._portal.forks:
             raise OpenedBeforeFork(
                 f"{self!r}: it was created before the process was forked, and belongs to the parent"
@@ -285,7 +290,7 @@ class SharedInformer(Generic[T]):
         thread: HandlerThread,
         register: Callable[[cache.SharedInformer[T]], cache.Registration[T]],
     ) -> Registration[T]:
-        registration = self._here().then(register)
+        registration = self._local_reference().then(register)
         registration.read(lambda wrapped: wrapped)  # now, so that errors are raised here
         return Registration(registration, thread)
 

@@ -144,7 +144,7 @@ class Portal:
         self._ensure_loop()
 
     def post(self, function: Callable[[], object]) -> None:
-        """Call a function in the loop thread soon.
+        """Call a function in the loop thread, without waiting for it.
 
         Raises: LoopClosed.
         """
@@ -300,7 +300,7 @@ class ClientScope:
         return self._portal.cancellation_error()
 
 
-_CLOSED = "send a request: the program is exiting (do it before, or in an earlier atexit handler)"
+_CLOSED = "send a request: the program is exiting (send it before, or in an earlier atexit handler)"
 
 
 def _check_no_running_loop() -> None:

@@ -21,7 +21,7 @@ from kubeloop.wire import InvalidArgument, Kind
 
 from .failures import ExitCode, report
 from .flags import Flags, cluster_flags, connect, pass_flags
-from .kinds import collection_of, qualified_name
+from .kinds import qualified_name, resource_client_of
 from .terminal import print_line, show_progress
 
 __all__ = ["apply"]
@@ -111,8 +111,8 @@ async def _apply_one(
     info = await client.mapper.mapping(GroupKind(group, obj["kind"]), version)
     metadata = obj["metadata"]
     name = str(metadata["name"])
-    collection = collection_of(client, info, namespace=metadata.get("namespace") or None)
-    before = await collection.get_or_none(name)
+    resource = resource_client_of(client, info, namespace=metadata.get("namespace") or None)
+    before = await resource.get_or_none(name)
     after = await client.apply(obj, **options)
     return qualified_name(info, name), _outcome(before, after)
 

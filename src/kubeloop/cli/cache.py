@@ -18,7 +18,7 @@ from kubeloop.runtime import Client
 from kubeloop.wire import ResourceInfo, visible
 
 from .flags import Flags, cluster_flags, connect, pass_flags
-from .kinds import collection_of, find_kinds
+from .kinds import find_kinds, resource_client_of
 from .outputs import Output, OutputType
 from .selection import Selection, selection_flags, targets_argument
 from .tables import TextTable
@@ -105,8 +105,8 @@ async def _fill(
 ) -> tuple[CacheRow, float]:
     """The report of one filled cache, and the seconds that it took."""
     # An informer retries forever; a list that is forbidden must be an error here.
-    collection = collection_of(client, info, namespace=selection.namespace)
-    await collection.list(
+    resource = resource_client_of(client, info, namespace=selection.namespace)
+    await resource.list(
         selector=selection.selector, field_selector=selection.field_selector, limit=1
     )
     informer = client.informer(

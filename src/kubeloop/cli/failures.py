@@ -2,7 +2,7 @@
 
 Guarantees: scripts can distinguish errors by exit code; the report is one line, with a hint
 where there is one. `-v` adds the traceback.
-See also: `kubeloop.machinery` (the errors and their messages).
+See also: `kubeloop.errors` (the errors and their messages).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = [
 
 @final
 class CommandFailed(KubeError):
-    """A command cannot do what it was called for."""
+    """A command failed, although no request did."""
 
 
 class ExitCode(IntEnum):

@@ -17,7 +17,7 @@ from kubeloop.runtime import Client
 from kubeloop.wire import ResourceInfo
 
 from .flags import Flags, cluster_flags, connect, pass_flags
-from .kinds import Target, collection_of, find_kinds, parse_targets, qualified_name
+from .kinds import Target, find_kinds, parse_targets, qualified_name, resource_client_of
 from .outputs import Output, OutputType, format_objects
 from .selection import Selection, selection_flags, targets_argument
 from .tables import text_table
@@ -103,24 +103,24 @@ async def _table(
     selection: Selection,
     progress: DelayedProgress,
 ) -> Table:
-    collection = collection_of(client, info, namespace=selection.namespace)
+    resource = resource_client_of(client, info, namespace=selection.namespace)
     if not target.names:
-        return await _read_table(collection, selection, progress)
-    tables = [await collection.table(name) for name in target.names]
+        return await _read_table(resource, selection, progress)
+    tables = [await resource.table(name) for name in target.names]
     return Table(tables[0].columns, tuple(row for table in tables for row in table.rows))
 
 
 async def _read_table(
-    collection: ResourceClient[dict[str, Any]], selection: Selection, progress: DelayedProgress
+    resource: ResourceClient[dict[str, Any]], selection: Selection, progress: DelayedProgress
 ) -> Table:
     """All rows, read in pages."""
-    page = await _page(collection, selection, "")
+    page = await _page(resource, selection, "")
     rows = list(page.rows)
     paging = PageProgress("list in pages")
     while page.next_page:
         paging.check(page.next_page, _first_key(page))
         progress.advance(len(page.rows), left=page.remaining)
-        page = await _page(collection, selection, page.next_page)
+        page = await _page(resource, selection, page.next_page)
         rows += page.rows
     return msgspec.structs.replace(page, rows=tuple(rows))
 
@@ -136,9 +136,9 @@ def _first_key(page: Table) -> str | None:
 
 
 async def _page(
-    collection: ResourceClient[dict[str, Any]], selection: Selection, token: str
+    resource: ResourceClient[dict[str, Any]], selection: Selection, token: str
 ) -> Table:
-    return await collection.table(
+    return await resource.table(
         selector=selection.selector,
         field_selector=selection.field_selector,
         limit=PAGE_SIZE,
@@ -187,11 +187,11 @@ async def _objects(
     selection: Selection,
     progress: DelayedProgress,
 ) -> list[dict[str, Any]]:
-    collection = collection_of(client, info, namespace=selection.namespace)
+    resource = resource_client_of(client, info, namespace=selection.namespace)
     if target.names:
-        return [await collection.get(name) for name in target.names]
+        return [await resource.get(name) for name in target.names]
     found = []
-    async for obj in collection.each(
+    async for obj in resource.each(
         selector=selection.selector, field_selector=selection.field_selector
     ):
         progress.advance()

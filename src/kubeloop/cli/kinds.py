@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Target",
-    "collection_of",
     "complete_kind",
     "find_kinds",
     "parse_targets",
     "qualified_name",
+    "resource_client_of",
     "resource_name",
 ]
 
@@ -75,7 +75,7 @@ async def _match(client: Client, word: str) -> Iterable[ResourceInfo]:
     return (info for info in infos if "list" in info.verbs)
 
 
-def collection_of(
+def resource_client_of(
     client: Client, info: ResourceInfo, *, namespace: str | None = None
 ) -> ResourceClient[dict[str, Any]]:
     """A client for the objects of a resource, as dicts; None is the namespace of the flags."""

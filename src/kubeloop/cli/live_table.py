@@ -72,7 +72,7 @@ class LiveTable:
             for key, row in listed.items()
             if self._is_changed(key, row)
         ]
-        if is_first:  # rows of the first list are not news
+        if is_first:  # rows of the first list are not highlighted
             self._rows = {
                 key: msgspec.structs.replace(row, at=now - _HIGHLIGHT)
                 for key, row in self._rows.items()

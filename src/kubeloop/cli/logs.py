@@ -1,7 +1,7 @@
 """`kubeloop logs`: prints the logs of a container.
 
 Guarantees: lines are printed as they arrive; a pipe gets them unchanged, a terminal gets
-colours and no other control sequences. If there are several pods or containers, one is used
+colors and no other control sequences. If there are several pods or containers, one is used
 and reported.
 """
 
@@ -23,7 +23,7 @@ from kubeloop.wire.core.v1 import Pod
 from .durations import DurationType
 from .failures import CommandFailed
 from .flags import Flags, cluster_flags, connect, pass_flags
-from .kinds import collection_of, find_kinds, parse_targets
+from .kinds import find_kinds, parse_targets, resource_client_of
 from .terminal import print_content, print_line
 
 __all__ = ["logs"]
@@ -103,7 +103,7 @@ async def _pod(client: Client, target: str) -> Pod:
     (info, *_) = await find_kinds(client, parsed.kinds)
     if (info.group, info.kind) == ("", "Pod"):
         return await client.core_v1.pods().get(parsed.names[0])
-    owner = await collection_of(client, info).get(parsed.names[0])
+    owner = await resource_client_of(client, info).get(parsed.names[0])
     pods = await client.core_v1.pods().list(selector=_selector(target, owner))
     if not pods.items:
         raise CommandFailed(f"logs of {target}: it has no pods (is it scaled to zero?)")

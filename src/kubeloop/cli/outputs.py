@@ -1,7 +1,7 @@
 """The formats of `-o`: table, YAML, JSON, names, a JSONPath template.
 
 Guarantees: an invalid format is a usage error, before any request is sent.
-See also: `tables` (tables), `kubeloop.machinery` (JSONPath).
+See also: `tables` (tables), `kubeloop.jsonpath` (templates).
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ class _Rows(msgspec.Struct):
 
 async def watch_table(
     rest: RequestSender,
-    collection: ResourceClient[dict[str, Any]],
+    resource: ResourceClient[dict[str, Any]],
     *,
     selector: str = "",
     field_selector: str = "",
@@ -64,7 +64,7 @@ async def watch_table(
     delays, is_listed = _RETRY.delays(), False
     while True:
         try:
-            table = await collection.table(selector=selector, field_selector=field_selector)
+            table = await resource.table(selector=selector, field_selector=field_selector)
             yield Listed(table)
             is_listed = True
             options = WatchOptions.of(
@@ -73,7 +73,7 @@ async def watch_table(
                 resource_version=table.version,
                 bookmarks=False,
             )
-            async with aclosing(_changes(rest, collection, options)) as changes:
+            async with aclosing(_changes(rest, resource, options)) as changes:
                 async for change in changes:
                     delays.reset()
                     yield change
@@ -86,10 +86,10 @@ async def watch_table(
 
 
 async def _changes(
-    rest: RequestSender, collection: ResourceClient[dict[str, Any]], options: WatchOptions
+    rest: RequestSender, resource: ResourceClient[dict[str, Any]], options: WatchOptions
 ) -> AsyncGenerator[Changed, None]:
     """The events of one watch; each carries a table of one row."""
-    request = await collection.raw.watch_request(options)
+    request = await resource.raw.watch_request(options)
     request = request.with_params({"includeObject": "Metadata"}).replace(accept=ACCEPT_TABLE)
     async with rest.watch(request) as events:
         async for event in events:

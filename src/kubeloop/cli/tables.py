@@ -2,7 +2,7 @@
 
 Guarantees: no I/O; the columns, texts and widths of kubectl; text in an object cannot move
 the cursor or break a line.
-See also: `kubeloop.clients` (reads tables), `terminal` (colours).
+See also: `kubeloop.clients` (reads tables), `terminal` (colors).
 """
 
 from __future__ import annotations

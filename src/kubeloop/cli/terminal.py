@@ -1,9 +1,9 @@
-"""Output for people and for pipes: colours, escaped text, and progress.
+"""Output for people and for pipes: colors, escaped text, and progress.
 
 Guarantees: a pipe gets plain text and no progress; `NO_COLOR` is obeyed; progress is drawn on
 stderr, and only after a second. Lines with text of the server show hidden characters as
 escapes. The content of an object or a log reaches a pipe unchanged, and a terminal without
-control sequences other than colours.
+control sequences other than colors.
 See also: `tables` (the text of tables), `live_table` (rows that change).
 """
 
@@ -55,7 +55,7 @@ def console(*, err: bool = False) -> Console:
     return Console(stderr=err, highlight=False, soft_wrap=True)
 
 
-# What content may send to a terminal: colours, line breaks and tabs.
+# What content may send to a terminal: colors, line breaks and tabs.
 _HARMLESS = re.compile(r"(\x1b\[[0-9;:]*m|[\t\n])")
 
 
@@ -69,11 +69,11 @@ def print_content(text: str) -> None:
     if sys.stdout.isatty():
         parts = _HARMLESS.split(text)  # every second part is a separator
         text = "".join(part if at % 2 else visible(part) for at, part in enumerate(parts))
-    click.echo(text, nl=not text.endswith("\n"), color=True)  # otherwise click strips colours
+    click.echo(text, nl=not text.endswith("\n"), color=True)  # otherwise click strips colors
 
 
 def print_table(table: TextTable) -> None:
-    """Print a table to stdout, with colours if that is a terminal."""
+    """Print a table to stdout, with colors if that is a terminal."""
     header, *lines = lines_of((table.header, *table.rows), widths_of(table))
     if not sys.stdout.isatty():
         click.echo("\n".join([header, *lines]))
@@ -87,7 +87,7 @@ def print_table(table: TextTable) -> None:
 
 
 def styled(text: str) -> Text:
-    """A cell or a line with phases and conditions in colour."""
+    """A cell or a line with phases and conditions in color."""
     from rich.text import Text
 
     result = Text(text)

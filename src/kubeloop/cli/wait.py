@@ -18,7 +18,7 @@ from kubeloop.wire import ResourceInfo
 from .durations import DurationType
 from .failures import CommandFailed
 from .flags import Flags, cluster_flags, connect, pass_flags
-from .kinds import Target, collection_of, find_kinds, parse_targets, qualified_name
+from .kinds import Target, find_kinds, parse_targets, qualified_name, resource_client_of
 from .selection import targets_argument
 from .terminal import print_line, show_progress
 
@@ -95,8 +95,8 @@ async def _wait(
         objects = await _objects(client, targets, selector)
         async with show_progress("waiting", total=len(objects)) as progress:
             for info, name in objects:
-                collection: Any = collection_of(client, info)
-                await collection.wait_for(name, **goal, timeout=seconds)
+                resource: Any = resource_client_of(client, info)
+                await resource.wait_for(name, **goal, timeout=seconds)
                 outcome = "deleted" if "deleted" in goal else "condition met"
                 print_line(f"{qualified_name(info, name)} {outcome}")
                 progress.advance()
@@ -118,7 +118,7 @@ async def _names(client: Client, info: ResourceInfo, selector: str) -> list[str]
         raise InvalidArgument(
             f"wait for {info.plural}: no name given (add a name, or a selector with -l)"
         )
-    page = await collection_of(client, info).list(selector=selector)
+    page = await resource_client_of(client, info).list(selector=selector)
     names = [str(obj["metadata"]["name"]) for obj in page]
     if not names:
         raise CommandFailed(f"wait for {info.plural}: no objects match {selector}")

@@ -23,7 +23,7 @@ from kubeloop.rest import RequestSender
 from kubeloop.wire import InvalidArgument
 
 from .flags import Flags, cluster_flags, connect, pass_flags
-from .kinds import collection_of, find_kinds, parse_targets, qualified_name, resource_name
+from .kinds import find_kinds, parse_targets, qualified_name, resource_client_of, resource_name
 from .live_table import LiveRow, LiveTable, TableLayout
 from .outputs import Output, OutputType
 from .selection import Selection, selection_flags, targets_argument
@@ -98,22 +98,22 @@ async def _watch(flags: Flags, kinds: str, selection: Selection, *, wide: bool) 
         ]
         with _view(tables, client.rest.clock) as view:
             for info, table in zip(infos, tables, strict=True):
-                collection = collection_of(client, info, namespace=selection.namespace)
-                updates = _update(client.rest, collection, table, selection, view)
+                resource = resource_client_of(client, info, namespace=selection.namespace)
+                updates = _update(client.rest, resource, table, selection, view)
                 tasks.spawn(updates, name=f"watch of {table.title}")
             await view.run()
 
 
 async def _update(
     rest: RequestSender,
-    collection: ResourceClient[dict[str, Any]],
+    resource: ResourceClient[dict[str, Any]],
     table: LiveTable,
     selection: Selection,
     view: View,
 ) -> None:
     """Keep the table of one resource current, and pass its changes to the view, forever."""
     updates = watch_table(
-        rest, collection, selector=selection.selector, field_selector=selection.field_selector
+        rest, resource, selector=selection.selector, field_selector=selection.field_selector
     )
     async with aclosing(updates):
         async for update in updates:

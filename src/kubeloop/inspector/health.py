@@ -19,7 +19,7 @@ _BEHIND = 10.0  # seconds that a key may be parked before the page reports it
 
 
 class Health(enum.StrEnum):
-    """The page has a colour for each."""
+    """How well a part works; the page has a color for each."""
 
     HEALTHY = "healthy"
     PENDING = "pending"  # not started, or on standby

@@ -35,7 +35,7 @@ class RunningInspector(msgspec.Struct, frozen=True):
 
     @property
     def url(self) -> str:
-        """The address to open, with the token if there is inspector."""
+        """The address to open, with the token if there is one."""
         return f"{self.address}?token={quote(self.token)}" if self.token else self.address
 
     def __repr__(self) -> str:
@@ -63,7 +63,7 @@ def register(inspector: RunningInspector) -> Iterator[None]:
     try:
         _write(path, inspector)
     except OSError as error:
-        log.info("inspector: `kubeloop inspect` will not find it: %s", error)
+        log.info("inspector: cannot be registered, `kubeloop inspect` will not find it: %s", error)
     try:
         yield
     finally:

@@ -192,9 +192,8 @@ class Server:
     async def _send_snapshots(self, response: web.StreamResponse) -> None:
         await response.write(b"retry: 1000\n\n")
         while not self._is_closing:
-            updated = (
-                self._updated
-            )  # before the write: an update during the write must not be missed
+            # Read before the write: an update during the write must not be missed.
+            updated = self._updated
             async with self._clock.timeout(WRITE_TIMEOUT):
                 await response.write(b"data: " + self._pages.snapshot() + b"\n\n")
             await updated.wait()

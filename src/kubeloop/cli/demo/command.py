@@ -28,10 +28,16 @@ SMALLEST = os.terminal_size((80, 24))
 )  # fmt: skip
 @click.option("--plain", is_flag=True, help="Print a transcript, even in a terminal.")
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=0, help="The port of the API server."
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    help="The port of the API server; 0 is any free port.",
 )
 @click.option(
-    "--inspector-port", type=click.IntRange(0, 65535), default=0, help="The port of the inspector."
+    "--inspector-port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    help="The port of the inspector; 0 is any free port.",
 )
 @click.option("--show-code", is_flag=True, help="Print the code of the demo controller, and exit.")
 def demo(*, seconds: float, plain: bool, port: int, inspector_port: int, show_code: bool) -> None:

@@ -1,6 +1,6 @@
 """The panels of the dashboard, each drawn from a snapshot.
 
-Guarantees: no I/O; a panel fits the given lines and columns; colours only repeat what words
+Guarantees: no I/O; a panel fits the given lines and columns; colors only repeat what words
 or symbols show.
 See also: `dashboard` (the layout), `snapshot` (the values).
 """
@@ -115,7 +115,7 @@ def controller(
 ) -> Panel:
     """The leader, the queue, and the rate of reconciles."""
     plot = max(min(width - 52, 40), 12)
-    queue = f"{stats.depth} keys, {stats.processing} processing, {stats.retries} delayed"
+    queue = f"{stats.depth} keys, {stats.processing} processing, {stats.delayed} delayed"
     rate = f"{stats.rate:.0f}/s, {stats.latency * 1000:.0f} ms each"
     failures = f"{stats.failed} of {stats.reconciles} failed"
     rows = [

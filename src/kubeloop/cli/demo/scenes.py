@@ -145,7 +145,7 @@ async def _expire(env: DemoEnvironment) -> None:
     await env.until("410 Gone", lambda: _has_expired(env.manager))
     await env.until("a new list", lambda: len(env.manager.lister(Website)) == cached + EXTRA_SITES)
     lists = _totals(env.manager).lists - before.lists
-    log.result(f"recovered: 410 Gone, so the informer relisted ({lists} in all) and compared")
+    log.result(f"recovered: 410 Gone, so the informer listed again ({lists} in total) and compared")
     log.reason("handlers are notified of every difference, as if the watch had never stopped")
     await env.until("all sites to be ready", lambda: _are_ready(env, cached + EXTRA_SITES))
     await env.until("an empty queue", lambda: _is_idle(env.manager))
@@ -167,7 +167,9 @@ async def _fail_over(env: DemoEnvironment) -> None:
     )
     await env.until("the blog", lambda: _is_rolled_out(env, blog))
     log.result("blog has its third pod")
-    log.reason("there is at most one leader: it stops working before others may take the lease")
+    log.reason(
+        "at most one process leads: it stops working before another one can acquire the lease"
+    )
     env.start(old)
 
 

@@ -60,7 +60,7 @@ class ControllerSnapshot(msgspec.Struct, frozen=True):
 
     depth: int = 0
     processing: int = 0
-    retries: int = 0  # delayed keys
+    delayed: int = 0  # keys
     reconciles: int = 0
     failed: int = 0
     rate: float = 0.0  # reconciles a second
@@ -191,7 +191,7 @@ def _controller(
     return ControllerSnapshot(
         depth=stats.queue.queued,
         processing=stats.queue.processing,
-        retries=stats.queue.waiting,
+        delayed=stats.queue.waiting,
         reconciles=done,
         failed=stats.failed,
         rate=history.rate(),

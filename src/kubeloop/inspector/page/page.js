@@ -332,12 +332,12 @@ function journal({ journal: entries }) {
         entry.count > 1 && chip(`×${whole.format(entry.count)}`)))));
 }
 
-// The last known holder stays in the stats after the term; only `state` says who leads now.
+// The last known holder stays in the stats after the term; only `state` shows who leads now.
 function leadership({ state, leader, identity }) {
   if (state === "leading") return "This process leads";
   if (state === "no candidate") return "Not a candidate";
   if (!leader) return "No leader";
-  return leader === identity ? "This process led before" : `${leader} leads`;
+  return leader === identity ? "This process was the last leader" : `${leader} leads`;
 }
 
 function aside(now) {
@@ -492,7 +492,7 @@ function drawObject(query) {
         object.changes.map((change, at) =>
           h("details", { open: at < 3, "data-key": `${change.type} ${change.version} ${change.at}` },
             h("summary", {}, h("b", { class: change.type }, change.type.toLowerCase()), h("time", { datetime: change.at }, `${clock(change.at)}, ${since(change.at)}`), h("small", {}, `version ${change.version}`)),
-            h("pre", { tabindex: "0" }, change.lines.length === 0 && h("code", { class: "gap" }, "only fields that are not shown"),
+            h("pre", { tabindex: "0" }, change.lines.length === 0 && h("code", { class: "gap" }, "Only fields that are not shown have changed."),
               change.lines.map(([mark, text]) => h("code", { class: LINES[mark] }, h("i", {}, mark === "…" ? "⋯" : mark), text))))))));
 }
 
