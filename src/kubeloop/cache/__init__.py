@@ -9,7 +9,7 @@ The package needs no client: it lists and watches through a `ListWatch`.
 from __future__ import annotations
 
 from .changes import Change, ChangeType
-from .codec import EntryCodec
+from .codec import CodecStats, EntryCodec
 from .controller import Controller
 from .delta_fifo import DeltaFIFO
 from .delta_queue import Batch, DeltaQueue, KnownObjects, RealFIFO
@@ -44,45 +44,24 @@ from .waiting import InformerStopped, NotSynced
 # For other packages of kubeloop; not public.
 # isort: split
 from .applier import DeltaApplier as DeltaApplier
-from .codec import CodecStats as CodecStats
-from .controller import ControllerStats as ControllerStats
-from .controller import DeltaProducer as DeltaProducer
-from .delta_queue import EntryTransform as EntryTransform
-from .delta_queue import Process as Process
 from .delta_queue import QueueStats as QueueStats
 from .entry import OwnerRef as OwnerRef
-from .entry_decoder import EntryDecoderStats as EntryDecoderStats
-from .expiration import ExpirationCacheStats as ExpirationCacheStats
 from .factory import FactoryStats as FactoryStats
-from .factory import ListWatchClient as ListWatchClient
-from .factory import SyncResult as SyncResult
 from .factory import Watchable as Watchable
 from .handlers import HandlerStats as HandlerStats
-from .index import IndexStats as IndexStats
 from .indexer import SelectorLike as SelectorLike
 from .indexer import free_in_steps as free_in_steps
 from .informer import InformerState as InformerState
 from .informer import InformerStats as InformerStats
-from .informer import StorageOptions as StorageOptions
-from .list_watch import PageHead as PageHead
-from .list_watch import PageStream as PageStream
-from .list_watch import RawItem as RawItem
 from .metrics import CACHE_METRIC_NAMES as CACHE_METRIC_NAMES
-from .metrics import Meter as Meter
-from .mutation_cache import MutationCacheStats as MutationCacheStats
-from .mutation_detector import MutationDetectorStats as MutationDetectorStats
 from .mutation_detector import is_detector_enabled as is_detector_enabled
 from .notifications import Notification as Notification
 from .outage import OutageStats as OutageStats
-from .reflector import Target as Target
 from .reflector import WatchErrorHandler as WatchErrorHandler
 from .reflector_errors import VeryShortWatch as VeryShortWatch
-from .reflector_errors import WatchListInconsistent as WatchListInconsistent
 from .reflector_state import ReflectorState as ReflectorState
-from .reflector_state import ReflectorStats as ReflectorStats
 from .report import CacheReport as CacheReport
 from .report import CacheRow as CacheRow
-from .store import StoreStats as StoreStats
 from .watch_list import WatchListSupport as WatchListSupport
 
 __all__ = [

@@ -25,6 +25,7 @@ from kubeloop.kit import (
     Random,
     ResettingBackoff,
     StormBackoff,
+    SystemClock,
     TaskOwner,
     Yielder,
     is_cancelling,
@@ -130,11 +131,12 @@ class Reflector:
         target: Target,
         decoder: EntryDecoder[Any],
         *,
-        clock: Clock,
+        clock: Clock | None = None,
         **options: Unpack[ReflectorOptions],
     ) -> None:
         scope, meter = source.scope, options.get("meter", NO_METER)
         random = options.get("random", chance.random)
+        clock = clock or SystemClock()
         self._source = source
         self._scope = scope
         self._target = target
