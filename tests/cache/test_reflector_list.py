@@ -65,7 +65,7 @@ async def test_a_list_that_is_too_old_is_retried_at_once_from_the_newest(
         refusal(504, "Timeout", cause="FieldValueInvalid", message="Too large resource version"),
         refusal(504, "Timeout", message="Too large resource version: 10, current: 1"),
     ],
-    ids=["a cause of its own", "text in a cause", "text in the message"],
+    ids=["a separate cause", "text in a cause", "text in the message"],
 )
 async def test_a_version_too_large_leads_to_the_newest(
     server: ModelServer, clock: ManualClock, error: ApiError

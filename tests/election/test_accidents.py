@@ -19,7 +19,7 @@ from tests.election.leases import NAME, FakeLeases, Server, lease_of
 
 @final
 class SuspendedClock:
-    """The clock of a suspended machine: time went on, and its timers did not."""
+    """The clock of a suspended machine: time passed, and its timers did not run."""
 
     def __init__(self, clock: ManualClock) -> None:
         self._clock = clock

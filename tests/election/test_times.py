@@ -81,7 +81,7 @@ async def test_leading_without_work_is_refused() -> None:
 
 
 def test_leases_are_the_only_lock() -> None:
-    """LEA-2: former lock types tell to migrate, others are unknown."""
+    """LEA-2: the error for a former lock type asks to migrate; others are unknown."""
     check_lock_type("leases")
 
     for former in ("endpoints", "configmaps", "endpointsleases", "configmapsleases"):

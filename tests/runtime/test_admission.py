@@ -33,7 +33,7 @@ SITE = {
 
 
 def a_review(**request: Any) -> bytes:
-    asked = {
+    review_request = {
         "uid": "42",
         "kind": {"group": "example.com", "version": "v1", "kind": "Website"},
         "resource": {"group": "example.com", "version": "v1", "resource": "websites"},
@@ -44,15 +44,15 @@ def a_review(**request: Any) -> bytes:
         **request,
     }
     return msgspec.json.encode(
-        {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": asked}
+        {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": review_request}
     )
 
 
 def test_a_review_is_read_into_typed_objects() -> None:
-    asked = read_review(a_review(operation="UPDATE", oldObject=SITE, dryRun=True))
+    review_request = read_review(a_review(operation="UPDATE", oldObject=SITE, dryRun=True))
 
-    site, old = objects_of(asked, Website)
-    request = AdmissionRequest(asked, old)
+    site, old = objects_of(review_request, Website)
+    request = AdmissionRequest(review_request, old)
 
     assert site.spec.replicas == 3
     assert old == site
@@ -100,17 +100,17 @@ def test_an_object_that_does_not_read_is_denied(obj: Any) -> None:
 
 
 def test_the_response_to_a_change_is_the_difference() -> None:
-    asked = read_review(a_review())
-    site, _ = objects_of(asked, Website)
+    review_request = read_review(a_review())
+    site, _ = objects_of(review_request, Website)
     before = site.to_dict()
     site.spec.replicas = 5
     site.metadata.labels["tier"] = "front"
 
-    answer = msgspec.json.decode(allow_response("42", patch=patch_between(before, site, Website)))
+    response = msgspec.json.decode(allow_response("42", patch=patch_between(before, site, Website)))
 
-    patch = msgspec.json.decode(base64.b64decode(answer["response"]["patch"]))
+    patch = msgspec.json.decode(base64.b64decode(response["response"]["patch"]))
     changed: Any = apply_json_patch(SITE, patch)
-    assert answer["response"]["patchType"] == "JSONPatch"
+    assert response["response"]["patchType"] == "JSONPatch"
     assert changed["spec"] == {"image": "nginx", "replicas": 5, "newerThanUs": {"a": 1}}
     assert changed["metadata"]["labels"] == {"tier": "front"}
 
@@ -148,11 +148,11 @@ def test_a_mutation_returns_the_object() -> None:
 
 
 def test_a_denial_has_a_reason() -> None:
-    answer = msgspec.json.decode(
+    response = msgspec.json.decode(
         deny_response("42", "no", code=403, reason="Forbidden", warnings=["old"])
     )
 
-    assert answer["response"] == {
+    assert response["response"] == {
         "uid": "42",
         "allowed": False,
         "status": {"status": "Failure", "message": "no", "code": 403, "reason": "Forbidden"},
@@ -222,7 +222,7 @@ def test_a_version_that_it_is_in_already_needs_no_function(conversions: Conversi
     assert conversions.convert(an_old_site(), "example.com/v1beta1") == an_old_site()
 
 
-def asked(*objects: dict[str, Any], version: str = "example.com/v1") -> bytes:
+def a_conversion_review(*objects: dict[str, Any], version: str = "example.com/v1") -> bytes:
     request = {"uid": "1", "desiredAPIVersion": version, "objects": objects}
     return msgspec.json.encode(
         {"apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview", "request": request}
@@ -230,25 +230,27 @@ def asked(*objects: dict[str, Any], version: str = "example.com/v1") -> bytes:
 
 
 def test_the_response_has_all_objects_in_order(conversions: Conversions) -> None:
-    answer = msgspec.json.decode(conversions.respond(asked(an_old_site(), an_old_site("v1alpha1"))))
+    response = msgspec.json.decode(
+        conversions.respond(a_conversion_review(an_old_site(), an_old_site("v1alpha1")))
+    )
 
-    assert answer["response"]["result"] == {"status": "Success"}
-    assert [each["apiVersion"] for each in answer["response"]["convertedObjects"]] == [
+    assert response["response"]["result"] == {"status": "Success"}
+    assert [each["apiVersion"] for each in response["response"]["convertedObjects"]] == [
         "example.com/v1"
     ] * 2
 
 
 def test_an_object_without_a_conversion_fails_the_review(conversions: Conversions) -> None:
-    answer = msgspec.json.decode(
-        conversions.respond(asked(an_old_site(), version="example.com/v9"))
+    response = msgspec.json.decode(
+        conversions.respond(a_conversion_review(an_old_site(), version="example.com/v9"))
     )
 
-    assert answer["response"]["result"]["status"] == "Failure"
-    assert "from example.com/v1beta1 to example.com/v9" in answer["response"]["result"]["message"]
+    assert response["response"]["result"]["status"] == "Failure"
+    assert "from example.com/v1beta1 to example.com/v9" in response["response"]["result"]["message"]
 
 
 @pytest.mark.parametrize(
-    "body", [b"{", b"{}", asked().replace(b"ConversionReview", b"AdmissionReview")]
+    "body", [b"{", b"{}", a_conversion_review().replace(b"ConversionReview", b"AdmissionReview")]
 )
 def test_an_invalid_conversion_review_is_rejected(conversions: Conversions, body: bytes) -> None:
     with pytest.raises(InvalidArgument, match="conversion review"):
@@ -259,9 +261,9 @@ def test_a_wrong_result_of_a_conversion_is_reported_with_the_key() -> None:
     known = Conversions()
     known.add(OldWebsite, Website, lambda old: old)
 
-    answer = msgspec.json.decode(known.respond(asked(an_old_site())))
+    response = msgspec.json.decode(known.respond(a_conversion_review(an_old_site())))
 
-    assert "shop: the function returned" in answer["response"]["result"]["message"]
+    assert "shop: the function returned" in response["response"]["result"]["message"]
     assert (known.converted, known.failed) == (0, 1)
 
 
@@ -274,9 +276,9 @@ def test_a_failed_conversion_is_reported_with_the_key_and_logged(
         raise ValueError("no such field")
 
     known.add(OldWebsite, Website, convert)
-    answer = msgspec.json.decode(known.respond(asked(an_old_site())))
+    response = msgspec.json.decode(known.respond(a_conversion_review(an_old_site())))
 
-    assert answer["response"]["result"]["message"] == "shop: no such field"
+    assert response["response"]["result"]["message"] == "shop: no such field"
     assert "shop: conversion to example.com/v1 failed" in caplog.text
 
 

@@ -76,7 +76,7 @@ async def test_live_changes_go_before_the_first_list(harness: ControllerHarness)
 async def test_a_failing_key_backs_off_and_delays_no_other(
     harness: ControllerHarness,
 ) -> None:
-    """X-4: 5 ms, 10 ms, 20 ms, …, while others go on."""
+    """X-4: 5 ms, 10 ms, 20 ms, …, while others continue."""
 
     async def reconcile(key: ObjectKey, ctx: Context) -> None:
         if key.name == "bad" and ctx.attempt < 4:
@@ -146,23 +146,25 @@ def test_no_key_is_ever_worked_on_twice_at_once(changes: list[int], workers: int
 
 
 @pytest.mark.parametrize(
-    ("answer", "again_after"),
+    ("result", "again_after"),
     [(Result(requeue_after=30), 30.0), (Result(requeue=True), 0.005), (RuntimeError("no"), 0.005)],
     ids=["requeue after", "requeue", "error"],
 )
 async def test_a_result_decides_when_the_key_is_reconciled_again(
-    harness: ControllerHarness, answer: object, again_after: float
+    harness: ControllerHarness, result: object, again_after: float
 ) -> None:
-    async with harness.running(returns(answer)):
+    async with harness.running(returns(result)):
         harness.sites.put(a_site("shop"))
         await harness.clock.advance(100)
 
     assert harness.moments == pytest.approx([0.0, again_after])
 
 
-@pytest.mark.parametrize("answer", [None, Result()], ids=["nothing", "done"])
-async def test_what_is_done_does_not_come_again(harness: ControllerHarness, answer: object) -> None:
-    async with harness.running(returns(answer)):
+@pytest.mark.parametrize("result", [None, Result()], ids=["nothing", "done"])
+async def test_a_key_that_is_done_is_not_requeued(
+    harness: ControllerHarness, result: object
+) -> None:
+    async with harness.running(returns(result)):
         harness.sites.put(a_site("shop"))
         await harness.clock.advance(10_000)
 

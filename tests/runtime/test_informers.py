@@ -165,7 +165,7 @@ async def test_a_server_that_was_away_is_caught_up_with(hasty: Client, server: A
     changes: list[tuple[str, str]] = []
 
     def note(change: Change[ConfigMap]) -> None:
-        if not change.is_resync:  # a new list tells everything again
+        if not change.is_resync:  # a new list reports everything again
             changes.append((change.type, change.key.name))
 
     async with hasty.informer(ConfigMap, namespace="default") as informer:

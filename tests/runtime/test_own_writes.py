@@ -697,8 +697,8 @@ async def test_a_cache_that_stays_behind_is_reported_by_readyz_and_an_event(
         page = f"http://{manager.stats().addresses['health']}/readyz"
 
         async def ready() -> str:
-            async with http.get(page) as answer:
-                return await answer.text()
+            async with http.get(page) as response:
+                return await response.text()
 
         await clock.advance(BEHIND_AFTER)
         assert "[+]own-writes ok" in await ready()

@@ -21,7 +21,7 @@ from kubeloop.testing.server.access.certs import Authority
 from kubeloop.wire.admissionregistration.v1 import ServiceReference
 from kubeloop.wire.core.v1 import ConfigMap
 
-from .test_admission import OldWebsite, a_review, an_old_site, asked, to_new
+from .test_admission import OldWebsite, a_conversion_review, a_review, an_old_site, to_new
 from .websites import Website, a_config, a_site
 
 AUTHORITY = Authority()
@@ -103,7 +103,7 @@ async def test_a_function_that_fails_is_a_no_and_a_line_with_the_key(
 
 @asynccontextmanager
 async def plain(webhooks: WebhookServer) -> AsyncIterator[aiohttp.ClientSession]:
-    """Asked without TLS, by hand."""
+    """Requests sent by hand, without TLS."""
     async with (
         running(webhooks),
         aiohttp.ClientSession(f"http://{await webhooks.address()}") as session,
@@ -122,8 +122,8 @@ async def test_warnings_are_shown_whatever_is_decided(*, decision: bool) -> None
             raise Denied("spec.replicas: at most 10")
 
     async with plain(webhooks) as session:
-        answer = await session.post("/validate-example-com-v1-website", data=a_review())
-        response = (await answer.json())["response"]
+        reply = await session.post("/validate-example-com-v1-website", data=a_review())
+        response = (await reply.json())["response"]
 
     assert response["allowed"] is decision
     assert response["warnings"] == ["spec.image: pin it by digest"]
@@ -140,15 +140,13 @@ async def test_a_function_that_hangs_is_a_no_in_time() -> None:
         await asyncio.Event().wait()
 
     async with plain(webhooks) as session:
-        asking = asyncio.create_task(
-            session.post("/mutate-example-com-v1-website", data=a_review())
-        )
+        call = asyncio.create_task(session.post("/mutate-example-com-v1-website", data=a_review()))
         await begun.wait()
         await clock.advance(11)
-        answer: Any = await (await asking).json()
+        reply: Any = await (await call).json()
 
-    assert answer["response"]["allowed"] is False
-    assert "no decision within 10 s" in answer["response"]["status"]["message"]
+    assert reply["response"]["allowed"] is False
+    assert "no decision within 10 s" in reply["response"]["status"]["message"]
 
 
 async def test_a_function_that_is_cancelled_from_inside_denies_with_a_reason(
@@ -161,10 +159,10 @@ async def test_a_function_that_is_cancelled_from_inside_denies_with_a_reason(
         raise asyncio.CancelledError  # something that it waited for was
 
     async with plain(webhooks) as session:
-        asking = session.post("/validate-example-com-v1-website", data=a_review())
-        answer: Any = await (await asking).json()
+        call = session.post("/validate-example-com-v1-website", data=a_review())
+        reply: Any = await (await call).json()
 
-    assert answer["response"]["allowed"] is False
+    assert reply["response"]["allowed"] is False
     assert webhooks.stats().failed == 1
     assert "default/shop: cancelled from inside" in caplog.text
 
@@ -176,13 +174,13 @@ async def test_a_body_that_is_not_a_review_is_rejected() -> None:
 
     async with plain(webhooks) as session:
         path = "/validate-example-com-v1-website"
-        answers = [
+        replies = [
             await session.post(path, data=b"hello"),
             await session.post("/convert", data=b"hello"),
             await session.post("/other", data=a_review()),
         ]
 
-    assert [answer.status for answer in answers] == [400, 400, 404]
+    assert [reply.status for reply in replies] == [400, 400, 404]
 
 
 async def test_versions_are_converted() -> None:
@@ -190,9 +188,11 @@ async def test_versions_are_converted() -> None:
     webhooks.convert(OldWebsite, Website)(to_new)
 
     async with plain(webhooks) as session:
-        answer = await (await session.post("/convert", data=asked(an_old_site()))).json()
+        reply = await (
+            await session.post("/convert", data=a_conversion_review(an_old_site()))
+        ).json()
 
-    assert answer["response"]["convertedObjects"][0]["spec"]["replicas"] == 4
+    assert reply["response"]["convertedObjects"][0]["spec"]["replicas"] == 4
     assert webhooks.stats().converted == 1
 
 

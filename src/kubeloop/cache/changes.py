@@ -167,8 +167,10 @@ def filtered(
     selector: Selector = EVERYTHING,
     where: Callable[[T], bool] | None = None,
 ) -> Callback[T]:
-    """A callback for the objects that match. One that stops to match is deleted for it, and
-    one that starts to match is added."""
+    """A callback for the objects that match.
+
+    For the callback, an object that starts to match is added, and one that no longer matches
+    is deleted."""
 
     def matches(entry: Entry | None, decode: Callable[[], T | None]) -> bool:
         if entry is None or not selector.matches(entry.label_map):

@@ -114,7 +114,7 @@ class DeltaFIFO(QueueBase):
                 self._put(Delta(DeltaType.SYNC, entry.key, entry))
 
     def bookmark(self, version: str) -> None:
-        """Queues nothing: a bookmark is about no key."""
+        """Queues nothing: a bookmark has no key."""
 
     # --- for the consumer
 

@@ -42,7 +42,7 @@ __all__ = [
 
 log = get_logger(__name__)
 
-# Processes the deltas of a batch, and whether they belong to the first list.
+# Called with the deltas of a batch, and with whether they belong to the first list.
 Process: TypeAlias = Callable[[Sequence[Delta], bool], Awaitable[None] | None]
 # Changes an entry before it is queued. It may see the same entry twice.
 EntryTransform: TypeAlias = Callable[[Entry], Entry]

@@ -53,7 +53,7 @@ MIN_RESYNC = 1.0
 
 
 class HandlerStats(msgspec.Struct, frozen=True):
-    """How a handler is doing."""
+    """A snapshot of a handler."""
 
     name: str
     waiting: int  # notifications in its backlog
@@ -89,8 +89,8 @@ class Notifying(msgspec.Struct, frozen=True):
 
 
 class Removed(msgspec.Struct, frozen=True):
-    """It receives nothing more. The worker ends, after the call that `put` has started, if any:
-    that of a handler that removed itself."""
+    """It receives nothing more. The worker ends after the call that `put` has started, if any: a
+    handler may remove itself during its call."""
 
     started: Awaiting | None = None
 
@@ -485,7 +485,7 @@ class Handlers(Generic[T]):
         return tuple(self._all)
 
     def recipients(self) -> tuple[Recipient, ...]:
-        """Those to notify of a change that is made now, without handlers that are added later."""
+        """The handlers to notify of a change that is made now; not those added later."""
         return self._recipients
 
     def is_behind(self) -> bool:
@@ -569,7 +569,7 @@ class ResyncPeriod:
 
     def tick(self, now: float) -> bool:
         """Decide whether the handler is resynced this time."""
-        # The tick is a sleep of many summed periods, which may miss its time by a hair.
+        # The tick is a sleep of many summed periods, which may end a little early.
         self.is_resyncing = self.seconds > 0 and now >= self._due - 1e-6
         if self.is_resyncing:
             self._due = now + self.seconds

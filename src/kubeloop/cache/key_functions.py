@@ -46,7 +46,7 @@ def call_key_function(function: Callable[[T], K], obj: T) -> K:
     """The result of a key function. Raises `UnkeyedObject` if it raises anything."""
     try:
         return function(obj)
-    # Plain code cannot be cancelled: a CancelledError from it is a failure as well.
+    # Synchronous code cannot be cancelled: a CancelledError from it is an ordinary error.
     except (Exception, asyncio.CancelledError) as error:
         raise UnkeyedObject(
             f"key of {_name_of(obj)}: the key function raised {type(error).__name__}"

@@ -1,4 +1,4 @@
-"""What the cache needs of a client: one collection, listed in pages and watched.
+"""What the cache needs from a client: one collection, listed in pages and watched.
 
 Guarantees: objects arrive as the bytes that the server sent; a list and a watch can be read
 while they arrive, item by item or in batches.
@@ -118,7 +118,9 @@ class ListWatch(Protocol):
     def watch(
         self, *, resource_version: str, bookmarks: bool, timeout_seconds: int, initial_events: bool
     ) -> AsyncIterator[RawEvent]:
-        """Events after `resource_version`. Sent with the first `anext`, ended by `aclose`, if any.
+        """Events after `resource_version`.
+
+        The first `anext` sends the request; `aclose`, if there is one, ends it.
 
         With `initial_events` the state comes first, not older than `resource_version`, and a
         bookmark at its end (sendInitialEvents, resourceVersionMatch=NotOlderThan).
@@ -150,7 +152,7 @@ class OpenWatch:
         return getattr(self._stream, "open", None) is not None
 
     async def open(self) -> None:
-        """Wait until the server has accepted it, if the stream can tell."""
+        """Wait until the server has accepted it, if the stream reports that."""
         open_stream: Callable[[], Awaitable[None]] | None = getattr(self._stream, "open", None)
         if open_stream is not None:
             await open_stream()

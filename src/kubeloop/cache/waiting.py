@@ -33,7 +33,7 @@ def check_version(version: str) -> None:
     """Raises `InvalidArgument` for a version that cannot be compared."""
     if not is_valid_version(version):
         raise InvalidArgument(
-            f"wait for the resource version {version!r}: it is no number above 0 "
+            f"wait for the resource version {version!r}: not a number above 0 "
             "(pass the version that a write returned)"
         )
 

@@ -120,7 +120,7 @@ def __getattr__(name: str) -> object:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(importlib.import_module(f".{_MODULES[name]}", __name__), name)
-    globals()[name] = value  # the next use does not come here
+    globals()[name] = value  # later uses do not call this function
     return value
 
 

@@ -7,7 +7,7 @@ was restored, and the write may be lost. Parked keys hold no worker.
 See also: `writes` (what a write is), `controller` (parks keys).
 """
 
-# ruff: noqa: ASYNC109 - the caller's bound is kept by a clock, and named in the error
+# ruff: noqa: ASYNC109 - a clock enforces the caller's timeout, and the error names it
 from __future__ import annotations
 
 import asyncio
