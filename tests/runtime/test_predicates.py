@@ -7,8 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kubeloop.cache import Change, Entry, EntryCodec
-from kubeloop.cache.notifications import Notification
+from kubeloop.cache import Change, Entry, EntryCodec, Notification
 from kubeloop.errors import InvalidArgument
 from kubeloop.meta import GroupKind, ObjectKey
 from kubeloop.runtime import (

@@ -13,7 +13,7 @@ from .codec import CodecStats, EntryCodec
 from .controller import Controller
 from .delta_fifo import DeltaFIFO
 from .delta_queue import Batch, DeltaQueue, KnownObjects, RealFIFO
-from .entry import Delta, DeltaType, Entry
+from .entry import Delta, DeltaType, Entry, KeyFunc
 from .entry_decoder import EntryDecoder, Transform
 from .errors import (
     IndexConflict,
@@ -30,7 +30,6 @@ from .handlers import ChangeStream, Registration
 from .index import NAMESPACE, Indexers, IndexFunc, index_func_to_key_func
 from .indexer import Indexer, Lister, Store
 from .informer import InformerOptions, SharedInformer
-from .key_functions import KeyFunc
 from .list_watch import ListWatch, RawPage, Scope
 from .metrics import CacheMetrics, PrometheusCacheMetrics
 from .mutation_cache import MutationCache
@@ -44,6 +43,7 @@ from .waiting import InformerStopped, NotSynced
 # For other packages of kubeloop; not public.
 # isort: split
 from .applier import DeltaApplier as DeltaApplier
+from .changes import Notification as Notification
 from .delta_queue import QueueStats as QueueStats
 from .entry import OwnerRef as OwnerRef
 from .factory import FactoryStats as FactoryStats
@@ -55,7 +55,6 @@ from .informer import InformerState as InformerState
 from .informer import InformerStats as InformerStats
 from .metrics import CACHE_METRIC_NAMES as CACHE_METRIC_NAMES
 from .mutation_detector import is_detector_enabled as is_detector_enabled
-from .notifications import Notification as Notification
 from .outage import OutageStats as OutageStats
 from .reflector import WatchErrorHandler as WatchErrorHandler
 from .reflector_errors import VeryShortWatch as VeryShortWatch

@@ -18,10 +18,10 @@ from typing import Any, TypeAlias, final
 from kubeloop.kit import Clock, SystemClock, Yielder
 from kubeloop.wire import get_logger
 
+from .changes import Notification
 from .entry import Delta, DeltaType, Entry, are_different_objects
 from .indexer import Indexer, free_in_steps
 from .metrics import NO_METER, Meter
-from .notifications import Notification
 from .store import EntriesByKey
 
 __all__ = ["DeltaApplier", "Recipient"]

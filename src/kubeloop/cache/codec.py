@@ -19,9 +19,8 @@ from kubeloop.errors import DecodeError, InvalidArgument
 from kubeloop.meta import ObjectKey
 from kubeloop.wire import Projection, Raw, get_logger
 
-from .entry import Entry, OwnerRef
+from .entry import Entry, KeyFunc, OwnerRef, key_from
 from .errors import TransformFailed, UnkeyedObject
-from .key_functions import KeyFunc, key_from
 from .storage import ObjectType, StorageFormat, storage_for
 
 __all__ = ["CodecStats", "EntryCodec"]

@@ -3,7 +3,7 @@
 Guarantees: deltas are processed in order, one batch at a time; a batch that fails is logged
 and retried after a second, and none overtakes it. When `run()` ends, the reflector has ended
 and the queue is closed.
-See also: the informer that processes deltas with it (`informer`), the queue (`delta_queue`).
+See also: `informer` (processes deltas with it), `delta_queue` (the queue).
 """
 
 from __future__ import annotations

@@ -17,8 +17,15 @@ from kubeloop.kit import Clock, SystemClock
 from kubeloop.meta import ObjectKey
 
 from .delta_queue import Batch, EntryTransform, KnownObjects, QueueBase, QueueStats
-from .entry import Delta, DeltaType, Entry, are_different_objects, deltas_after, missed_delete
-from .key_functions import KeyFunc
+from .entry import (
+    Delta,
+    DeltaType,
+    Entry,
+    KeyFunc,
+    are_different_objects,
+    deltas_after,
+    missed_delete,
+)
 
 __all__ = ["DeltaFIFO"]
 

@@ -24,9 +24,8 @@ from kubeloop.kit import Clock, SystemClock
 from kubeloop.meta import ObjectKey
 from kubeloop.wire import get_logger
 
-from .entry import Delta, DeltaType, Entry, deltas_after, missed_delete
+from .entry import Delta, DeltaType, Entry, KeyFunc, deltas_after, key_from, missed_delete
 from .errors import QueueClosed, Requeue
-from .key_functions import KeyFunc, key_from
 
 __all__ = [
     "MAX_BATCH",

@@ -5,8 +5,8 @@ do: a synchronous function as soon as the change is in the store, an async one b
 handler that fails is logged with the object's key, and receives the next change. A handler
 that is added late first receives all objects in the store; it misses nothing and receives
 nothing twice. Nothing is decoded for a handler that only needs keys.
-See also: `changes` (what handlers receive), `notifications` (the backlog of a slow handler),
-`applier` (where notifications come from).
+See also: `changes` (what handlers receive, and their backlog), `applier` (creates
+notifications).
 """
 
 # ruff: noqa: ASYNC109 - a clock enforces the caller's timeout, and the error names it
@@ -24,11 +24,10 @@ from kubeloop.kit import MAX_BLOCK, Clock, Yielder
 from kubeloop.wire import get_logger
 
 from .applier import Recipient
-from .changes import Callback, Change
+from .changes import Backlog, Callback, Change, Notification
 from .codec import EntryCodec
 from .entry import Entry
 from .metrics import Meter
-from .notifications import Backlog, Notification
 from .waiting import InformerStopped, Progress
 
 __all__ = [

@@ -50,7 +50,7 @@ from kubeloop.selectors import EVERYTHING, as_selector
 from kubeloop.wire import get_logger
 
 from .applier import DeltaApplier
-from .changes import Callback, by_change_type, by_key, filtered
+from .changes import LIMIT, Callback, by_change_type, by_key, filtered
 from .codec import CodecStats, EntryCodec
 from .controller import Controller, ControllerStats
 from .delta_queue import DeltaQueue, RealFIFO
@@ -61,7 +61,6 @@ from .indexer import Indexer, Lister, SelectorLike
 from .list_watch import ListWatch, Scope
 from .metrics import NO_METER, CacheMetrics
 from .mutation_detector import MutationDetector, is_detector_enabled
-from .notifications import LIMIT
 from .reflector import Reflector, WatchErrorHandler
 from .reflector_state import ReflectorStats
 from .report import warn_of_unfiltered

@@ -2,8 +2,7 @@
 
 Guarantees: objects arrive as the bytes that the server sent; a list and a watch can be read
 while they arrive, item by item or in batches.
-See also: the reflector that lists and watches (`reflector`), clients that fit
-(`kubeloop.clients`).
+See also: `reflector` (lists and watches), `kubeloop.runtime` (makes clients fit).
 """
 
 from __future__ import annotations
@@ -91,7 +90,7 @@ class PageStream(Protocol):
 class ListWatch(Protocol):
     """Lists and watches one collection, and no more (client-go: `ListerWatcher`).
 
-    Failures are raised as the errors of `kubeloop.machinery`: `Expired` and other responses as
+    Failures are raised as the errors of `kubeloop.errors`: `Expired` and other responses as
     `ApiError`, no response as `TransportError`, half a response as `DecodeError`.
     It may have an attribute `watch_list_support`, a `WatchListSupport` that all of one server
     share: then all reflectors know what one of them finds out about streaming lists.

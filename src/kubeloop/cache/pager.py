@@ -3,7 +3,7 @@
 Guarantees: a list is complete and of one version, or an error; no page is held after it was
 decoded; the event loop is not blocked. An object that cannot be decoded is logged and left
 out, unless an older state of it is cached: then that one stays.
-See also: when to list, and at which version (`reflector_state`).
+See also: `reflector_state` (when to list, and at which version).
 """
 
 from __future__ import annotations

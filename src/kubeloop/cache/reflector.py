@@ -4,8 +4,8 @@ Guarantees: the target only receives states that the server was in, in the serve
 error leaves `run()`: it lists, watches and retries until it is cancelled. A server that only
 closes its watches gets fewer and fewer requests, down to one in half a minute. Every failed
 attempt is counted, and repeated failures are logged at growing intervals.
-See also: what follows what (`reflector_state`), lists (`pager`), streaming lists
-(`watch_list`), outages (`outage`), the queue that is fed (`delta_queue`).
+See also: `reflector_state` (the state and the step), `pager` (lists), `watch_list` (streaming
+lists), `outage` (repeated failures), `delta_queue` (the queue that is fed).
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ A state says what to do next; `step` is plain code that a task or a protocol cal
 with the outcome. Guarantees: the version never changes except by a list, a stream or a
 watch event; after a version that the server rejected, the newest state is requested until
 there is one; an error leads to a wait or to another request, never to an end.
-See also: the loop that lists, watches and waits (`reflector`), which errors mean what
-(`reflector_errors`, `watch_list`).
+See also: `reflector` (the loop that lists, watches and waits), `reflector_errors` and
+`watch_list` (what errors mean).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Guarantees: a waiting task is woken when its condition is met, not before and without polling;
 a cancelled wait leaves nothing behind.
-See also: what can be waited for (`informer`, `factory`).
+See also: `informer` and `factory` (what can be waited for).
 """
 
 # ruff: noqa: ASYNC109 - a clock measures the timeout, and the error names it
