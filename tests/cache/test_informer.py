@@ -27,10 +27,10 @@ from kubeloop.cache import (
     Scope,
     SharedInformer,
     UnknownIndex,
-    notifications,
     pager,
     reflector,
 )
+from kubeloop.cache.changes import LIMIT
 from kubeloop.errors import InvalidArgument
 from kubeloop.kit import ManualClock, TaskOwner
 from kubeloop.wire.core.v1 import Pod
@@ -508,7 +508,7 @@ def test_every_number_can_be_read() -> None:
     assert (reflector.BACKOFF.duration, reflector.BACKOFF.factor) == (0.8, 2.0)
     assert (reflector.BACKOFF.jitter, reflector.BACKOFF.steps, reflector.BACKOFF.cap) == (1, 38, 30)
     assert (reflector.BACKOFF_RESET, reflector.MIN_WATCH_TIMEOUT) == (120.0, 300.0)
-    assert (pager.PAGE_SIZE, notifications.LIMIT) == (500, 1024)
+    assert (pager.PAGE_SIZE, LIMIT) == (500, 1024)
 
 
 async def test_a_write_is_waited_for_ten_seconds_by_default(

@@ -260,11 +260,11 @@ async def test_pages_without_end_are_an_error_everywhere(page: str, message: str
         pods = client.informer(Pod)
         async with running(pods):
             await eventually(lambda: message in pods.stats().reflector.last_error)
-        pods = client.core_v1.pods("shop")
+        resource = client.core_v1.pods("shop")
         with pytest.raises(DecodeError, match=message):
-            await pods.list_all()
+            await resource.list_all()
         with pytest.raises(DecodeError, match=message):
-            async for _ in pods.each():
+            async for _ in resource.each():
                 pass
     assert len(collection.verbs) < 25
 

@@ -61,6 +61,7 @@ from .reflector_errors import VeryShortWatch as VeryShortWatch
 from .reflector_state import ReflectorState as ReflectorState
 from .report import CacheReport as CacheReport
 from .report import CacheRow as CacheRow
+from .waiting import has_reached as has_reached
 from .watch_list import WatchListSupport as WatchListSupport
 
 __all__ = [

@@ -39,7 +39,7 @@ def check_version(version: str) -> None:
 
 
 def has_reached(version: str, wanted: str) -> bool:
-    """Whether a store at `version` has what was written as `wanted`."""
+    """Whether `version` is `wanted` or a later one; false if it cannot be compared."""
     return is_valid_version(version) and not is_newer(wanted, than=version)
 
 
