@@ -352,7 +352,7 @@ async def test_waiting_for_a_write_has_a_deadline(server: ModelServer, clock: Ma
 
         with pytest.raises(NotSynced, match="version 99 of pods: not within 5 s"):
             await wait
-        with pytest.raises(InvalidArgument, match="no number"):
+        with pytest.raises(InvalidArgument, match="not a number"):
             await pods.wait_for_version("")
 
 
