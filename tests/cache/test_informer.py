@@ -503,8 +503,8 @@ async def test_options_are_set_when_an_informer_is_created(
     assert [type(error).__name__ for error in received] == ["Forbidden"]
 
 
-def test_every_number_can_be_read() -> None:
-    """X-8, CCH-47, CCH-48, CCH-49: stats() has them."""
+def test_the_numbers_are_client_gos() -> None:
+    """X-8, CCH-47, CCH-48, CCH-49: delays, page size and backlog."""
     assert (reflector.BACKOFF.duration, reflector.BACKOFF.factor) == (0.8, 2.0)
     assert (reflector.BACKOFF.jitter, reflector.BACKOFF.steps, reflector.BACKOFF.cap) == (1, 38, 30)
     assert (reflector.BACKOFF_RESET, reflector.MIN_WATCH_TIMEOUT) == (120.0, 300.0)

@@ -154,7 +154,7 @@ async def test_a_watch_that_is_never_accepted_is_an_error_after_a_minute(
         assert outage.error == "watch pods: no response within 60 s"
 
 
-async def test_a_source_that_cannot_tell_when_a_watch_is_open_recovers_all_the_same(
+async def test_a_source_that_does_not_report_an_open_watch_recovers_as_well(
     server: ModelServer, clock: ManualClock
 ) -> None:
     """No event arrives, and nothing fails for ten seconds."""

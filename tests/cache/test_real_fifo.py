@@ -282,7 +282,7 @@ async def test_slow_processing_is_logged_when_deltas_are_queued(
     ]
 
 
-async def test_a_batch_is_slow_when_each_of_it_is(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_batch_is_slow_if_each_of_its_deltas_is(caplog: pytest.LogCaptureFixture) -> None:
     """CCH-39: 100 ms for each delta, 1 s at most."""
     clock = ManualClock()
     caplog.set_level(logging.INFO)

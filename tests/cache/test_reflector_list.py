@@ -236,7 +236,7 @@ async def test_a_list_may_be_read_while_it_arrives(clock: ManualClock) -> None:
 
 
 @pytest.mark.parametrize(("requested", "waited"), [(20, 20), (3600, 60)])
-async def test_the_servers_retry_after_is_kept_up_to_a_minute(
+async def test_the_servers_retry_after_is_respected_up_to_a_minute(
     server: ModelServer, clock: ManualClock, requested: int, waited: int
 ) -> None:
     status = Status(

@@ -336,7 +336,7 @@ async def test_metrics_carry_the_names_of_client_go(
     assert value(status) == 0
 
 
-async def test_health_fails_when_a_leader_goes_on_after_its_lease(
+async def test_health_fails_when_a_leader_continues_after_its_lease(
     clock: ManualClock, elector_of: MakeElector, leases: FakeLeases
 ) -> None:
     """LEA-17: with a tolerance; passes before an elector is attached."""

@@ -61,7 +61,7 @@ def test_a_review_is_read_into_typed_objects() -> None:
     assert request.resource.resource == "websites"
 
 
-def test_of_a_delete_the_object_is_the_one_that_is_to_go() -> None:
+def test_the_object_of_a_delete_review_is_the_one_to_be_deleted() -> None:
     site, old = objects_of(
         read_review(a_review(operation="DELETE", object=None, oldObject=SITE)), Website
     )
@@ -92,7 +92,7 @@ def test_an_invalid_review_is_rejected_with_a_reason(body: bytes, complaint: str
 @pytest.mark.parametrize(
     "obj", [None, {**SITE, "spec": {"replicas": "many"}}], ids=["nothing", "another shape"]
 )
-def test_an_object_that_does_not_read_is_denied(obj: Any) -> None:
+def test_an_object_that_does_not_decode_is_denied(obj: Any) -> None:
     with pytest.raises(Denied) as caught:
         objects_of(read_review(a_review(object=obj)), Website)
 
@@ -125,7 +125,7 @@ def test_no_change_is_no_patch() -> None:
 @pytest.mark.parametrize(
     "spec", [{"image": "x"}, {"image": "x", "replicas": None}, {}, None], ids=repr
 )
-def test_a_change_of_what_the_class_has_by_default_fits_an_object_that_has_it_not(
+def test_a_change_of_a_default_applies_to_an_object_that_lacks_the_field(
     spec: Any,
 ) -> None:
     """The server refuses to replace what is not there."""
@@ -208,9 +208,7 @@ def an_old_site(version: str = "v1beta1") -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("version", ["v1beta1", "v1alpha1"], ids=["one step", "two steps"])
-def test_an_object_is_converted_and_stays_the_one_it_is(
-    conversions: Conversions, version: str
-) -> None:
+def test_a_converted_object_keeps_its_identity(conversions: Conversions, version: str) -> None:
     found = conversions.convert(an_old_site(version), "example.com/v1")
 
     assert found["apiVersion"] == "example.com/v1"
@@ -218,7 +216,7 @@ def test_an_object_is_converted_and_stays_the_one_it_is(
     assert found["metadata"] == {"name": "shop", "uid": "7", "labels": {"a": "b"}}
 
 
-def test_a_version_that_it_is_in_already_needs_no_function(conversions: Conversions) -> None:
+def test_an_object_in_the_desired_version_needs_no_function(conversions: Conversions) -> None:
     assert conversions.convert(an_old_site(), "example.com/v1beta1") == an_old_site()
 
 

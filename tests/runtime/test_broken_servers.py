@@ -155,7 +155,7 @@ async def cluster(collection: Collection, clock: Clock) -> AsyncIterator[Client]
 
 
 @pytest.mark.parametrize("stream", ["empty", "no bookmark", "cut", "too large", "silent", "no end"])
-async def test_an_informer_gets_there_where_streams_are_broken(
+async def test_an_informer_syncs_although_streams_are_broken(
     stream: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     collection = Collection(stream)
@@ -196,7 +196,7 @@ async def test_a_proxy_that_ends_each_watch_after_one_event_gets_five_watches_an
 
 
 @pytest.mark.timeout(20)  # a process is started
-async def test_an_informer_reports_a_proxy_that_stands_still_after_45_seconds() -> None:
+async def test_an_informer_reports_a_proxy_that_hangs_after_45_seconds() -> None:
     """The kernel of a stopped process acknowledges everything, so keep-alive sees nothing."""
     clock = ManualClock()
     collection = Collection("empty")

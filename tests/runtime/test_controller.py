@@ -30,7 +30,7 @@ from .harness import ControllerHarness, returns
 from .websites import SHOP, Website, a_config, a_site, deployment_for
 
 
-async def test_what_is_there_and_what_changes_is_reconciled(harness: ControllerHarness) -> None:
+async def test_existing_and_changed_objects_are_reconciled(harness: ControllerHarness) -> None:
     harness.sites.put(a_site("one"))
     async with harness.running():
         harness.sites.put(a_site("two"))
@@ -116,7 +116,7 @@ async def test_after_a_success_the_next_failure_waits_briefly_again(
 
 @given(st.lists(st.integers(0, 3), max_size=40), st.integers(1, 4))
 @settings(max_examples=25)
-def test_no_key_is_ever_worked_on_twice_at_once(changes: list[int], workers: int) -> None:
+def test_no_key_is_reconciled_by_two_workers_at_once(changes: list[int], workers: int) -> None:
     """X-4: with any number of workers, and any changes meanwhile."""
 
     async def scenario() -> None:
@@ -171,7 +171,9 @@ async def test_a_key_that_is_done_is_not_requeued(
     assert harness.names() == ["shop"]
 
 
-async def test_changes_of_an_owned_object_are_the_owners(harness: ControllerHarness) -> None:
+async def test_a_change_of_an_owned_object_adds_the_key_of_its_owner(
+    harness: ControllerHarness,
+) -> None:
     owned = harness.informer_client.source(Deployment)
     reference = {"apiVersion": "example.com/v1", "kind": "Website", "name": "shop", "uid": "1"}
     async with harness.running(owns=(WatchSource(Deployment),)):
@@ -349,7 +351,7 @@ async def test_a_key_can_be_enqueued_by_hand(harness: ControllerHarness) -> None
     assert harness.names() == ["shop", "later"]
 
 
-async def test_the_context_speaks_in_the_name_of_the_key(
+async def test_log_lines_and_events_of_a_context_name_the_key(
     harness: ControllerHarness, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
@@ -370,7 +372,7 @@ async def test_the_context_speaks_in_the_name_of_the_key(
     assert harness.recorder.lines == ["Normal Seen 3 replicas"]
 
 
-async def test_an_unknown_type_of_event_costs_the_event_and_no_more(
+async def test_only_the_event_is_dropped_if_its_type_is_unknown(
     harness: ControllerHarness,
 ) -> None:
     async def reconcile(key: ObjectKey, ctx: Context) -> None:

@@ -79,7 +79,7 @@ async def test_a_runnable_may_end(managed: Managed) -> None:
         assert manager.stats().state == "running"
 
 
-async def test_stopping_finishes_what_is_in_work(managed: Managed, client: Client) -> None:
+async def test_stopping_finishes_running_reconciles(managed: Managed, client: Client) -> None:
     manager = managed()
     begun, finish, finished = asyncio.Event(), asyncio.Event(), []
 

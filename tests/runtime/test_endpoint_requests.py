@@ -71,7 +71,9 @@ async def test_a_browser_that_opens_the_page_itself_gets_it(health: str) -> None
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"])
-async def test_health_has_no_use_for_methods_that_change(health: str, method: str) -> None:
+async def test_health_endpoints_reject_methods_that_change_something(
+    health: str, method: str
+) -> None:
     assert await status(health, method) == 405
     assert await status(health, "HEAD") == 200
 

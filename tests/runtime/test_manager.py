@@ -259,9 +259,7 @@ def test_a_lease_needs_a_name_that_it_can_have(managed: Managed) -> None:
 # --- endpoints
 
 
-async def test_pages_say_whether_it_lives_and_what_it_counts(
-    managed: Managed, client: Client
-) -> None:
+async def test_the_endpoints_report_health_and_metrics(managed: Managed, client: Client) -> None:
     manager = managed(health="127.0.0.1:0", metrics="127.0.0.1:0", leader_election="maps")
     manager.add_health_check("disk", lambda: True)
 
@@ -309,7 +307,7 @@ def test_an_invalid_address_is_rejected(managed: Managed, address: Any) -> None:
         managed(health=address)
 
 
-async def test_a_manager_runs_once_and_is_put_together_before(managed: Managed) -> None:
+async def test_a_manager_runs_once_and_accepts_declarations_only_before(managed: Managed) -> None:
     manager = managed()
     with pytest.raises(InvalidArgument, match="does not run yet"):
         _ = manager.client

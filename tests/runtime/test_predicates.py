@@ -73,7 +73,7 @@ def resync() -> Change[ConfigMap]:
         (annotations_changed, {"annotations": {"a": "b"}}, {"annotations": {}}),
     ],
 )
-def test_an_update_passes_when_that_part_is_another(
+def test_an_update_passes_when_that_part_has_changed(
     predicate: Predicate, same: dict[str, Any], other: dict[str, Any]
 ) -> None:
     assert not predicate(update(same, same))

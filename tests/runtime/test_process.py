@@ -43,7 +43,7 @@ def test_the_garbage_collector_runs_less_often_and_is_restored() -> None:
     assert gc.get_freeze_count() == 0
 
 
-def test_lines_are_written_by_a_thread_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_log_lines_are_written_by_a_separate_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     output = io.StringIO()
     monkeypatch.setattr(sys, "stderr", output)
 
@@ -55,7 +55,7 @@ def test_lines_are_written_by_a_thread_of_their_own(monkeypatch: pytest.MonkeyPa
     assert output.getvalue().endswith("INFO kubeloop.test: hello there\n")
 
 
-def test_a_program_that_has_arranged_its_log_keeps_it() -> None:
+def test_a_program_that_configured_logging_keeps_its_configuration() -> None:
     root = logging.getLogger()
     handlers = root.handlers[:]
     assert handlers, "pytest has its own"

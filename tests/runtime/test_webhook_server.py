@@ -84,7 +84,7 @@ async def test_a_deletion_can_be_denied(client: Client, certificates: Path) -> N
     assert caught.value.status.code == 409
 
 
-async def test_a_function_that_fails_is_a_no_and_a_line_with_the_key(
+async def test_a_function_that_fails_denies_and_is_logged_with_the_key(
     client: Client, certificates: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     webhooks = WebhookServer("127.0.0.1:0", certificates=certificates)
@@ -129,7 +129,7 @@ async def test_warnings_are_shown_whatever_is_decided(*, decision: bool) -> None
     assert response["warnings"] == ["spec.image: pin it by digest"]
 
 
-async def test_a_function_that_hangs_is_a_no_in_time() -> None:
+async def test_a_function_that_hangs_denies_in_time() -> None:
     clock = ManualClock()
     webhooks = WebhookServer("127.0.0.1:0", clock=clock)
     begun = asyncio.Event()
@@ -234,7 +234,7 @@ async def shown(address: str, *, name: str = "") -> bytes:
     return found
 
 
-async def test_a_new_certificate_is_shown_without_a_restart(certificates: Path) -> None:
+async def test_a_new_certificate_is_used_without_a_restart(certificates: Path) -> None:
     clock = ManualClock()
     webhooks = WebhookServer("127.0.0.1:0", certificates=certificates, clock=clock)
     async with running(webhooks):
@@ -253,7 +253,7 @@ async def test_a_new_certificate_is_shown_without_a_restart(certificates: Path) 
         assert await shown(address) not in {before, after}
 
 
-def test_a_pair_that_is_replaced_while_it_is_loaded_is_shown_at_once(
+def test_a_pair_that_is_replaced_while_it_is_loaded_is_used_at_once(
     certificates: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The certificate of before was read, and then the key of after."""
@@ -328,7 +328,7 @@ def test_restoring_the_previous_pair_ends_the_errors(
     assert certificate.stats().last_error == ""
 
 
-def test_a_pair_that_could_not_be_read_is_read_at_a_later_look(
+def test_a_pair_that_could_not_be_read_is_read_again_later(
     certificates: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     certificate = ServingCertificate(certificates)

@@ -261,7 +261,7 @@ async def test_shutdown_drops_delayed_keys(
 
 
 @pytest.mark.parametrize("rate_limited", [True, False])
-def test_a_delay_that_is_not_a_number_is_refused(
+def test_a_delay_that_is_not_a_number_is_rejected(
     priority_queue: PriorityQueue[str], rate_limited: bool
 ) -> None:
     with pytest.raises(InvalidArgument):
