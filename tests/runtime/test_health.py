@@ -1,4 +1,4 @@
-"""HealthChecks, signs of life, and addresses."""
+"""Health checks, liveness of informers, and addresses of endpoints."""
 
 from __future__ import annotations
 

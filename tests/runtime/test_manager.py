@@ -377,7 +377,7 @@ async def test_keys_can_be_enqueued_by_hand(managed: Managed) -> None:
     assert calls == [SHOP]
 
 
-class Gate(Resource, group="gates.k8s.io", version="v1", plural="gates"):
+class GatedSite(Resource, group="gates.k8s.io", version="v1", plural="gates"):
     spec: WebsiteSpec
 
 
@@ -385,17 +385,17 @@ class Gate(Resource, group="gates.k8s.io", version="v1", plural="gates"):
 async def test_a_definition_is_installed_with_its_labels_and_annotations(
     managed: Managed, client: Client, first: str
 ) -> None:
-    """A protected group is refused without an annotation."""
+    """A protected group is rejected without an annotation."""
     manager = managed()
 
     async def reconcile(key: ObjectKey, ctx: Context) -> None: ...
 
     if first == "controller":
-        manager.controller(Gate, install_crd=True)(reconcile)
+        manager.controller(GatedSite, install_crd=True)(reconcile)
     approved = {"api-approved.kubernetes.io": "unapproved, for a test"}
-    manager.install_crd(Gate, labels={"app": "gates"}, annotations=approved)
+    manager.install_crd(GatedSite, labels={"app": "gates"}, annotations=approved)
     if first == "install_crd":
-        manager.controller(Gate, install_crd=True)(reconcile)
+        manager.controller(GatedSite, install_crd=True)(reconcile)
     async with running(manager):
         await manager.wait_ready(timeout=4)
         crd = await client.resource(CustomResourceDefinition).get("gates.gates.k8s.io")
@@ -435,7 +435,7 @@ def test_nothing_is_read_or_opened_before_run(
 
 async def test_a_protected_group_needs_its_annotation(managed: Managed) -> None:
     manager = managed()
-    manager.install_crd(Gate)
+    manager.install_crd(GatedSite)
 
     with pytest.raises(Invalid, match=r"api-approved\.kubernetes\.io"):
         await manager.run()

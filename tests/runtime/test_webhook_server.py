@@ -220,7 +220,7 @@ def test_a_configuration_names_a_url_or_a_service() -> None:
 # --- certificates
 
 
-async def shown(address: str, *, name: str = "") -> bytes:
+async def served_certificate(address: str, *, name: str = "") -> bytes:
     """The certificate of a new connection, with a server name if given."""
     host, _, port = address.rpartition(":")
     context = ssl.create_default_context(cadata=AUTHORITY.pem.decode())
@@ -239,18 +239,18 @@ async def test_a_new_certificate_is_used_without_a_restart(certificates: Path) -
     webhooks = WebhookServer("127.0.0.1:0", certificates=certificates, clock=clock)
     async with running(webhooks):
         address = await webhooks.address()
-        before = await shown(address)
+        before = await served_certificate(address)
 
         AUTHORITY.server("another").write(certificates)
 
         # No time passes: the very next handshake shows it, without and with a name in it.
-        after = await shown(address)
+        after = await served_certificate(address)
         assert after != before
-        assert await shown(address, name="localhost") == after
+        assert await served_certificate(address, name="localhost") == after
 
         AUTHORITY.server("third").write(certificates)
         await clock.advance(11)
-        assert await shown(address) not in {before, after}
+        assert await served_certificate(address) not in {before, after}
 
 
 def test_a_pair_that_is_replaced_while_it_is_loaded_is_used_at_once(

@@ -169,7 +169,7 @@ def _object(item: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def _shown(found: list[dict[str, Any]]) -> list[str]:
+def _summaries(found: list[dict[str, Any]]) -> list[str]:
     return sorted(f"{ObjectKey.of(each)}@{each['metadata']['resourceVersion']}" for each in found)
 
 
@@ -184,12 +184,12 @@ def _store_step(store: Any, step: dict[str, Any]) -> Any:
         case "replace":
             store.replace([_object(each) for each in step["items"]], step["value"])
         case "list":
-            return _shown(store.list())
+            return _summaries(store.list())
         case "keys":
             return sorted(map(str, store.keys()))
         case "get":
             found = store.get(ObjectKey.parse(step["value"]))
-            return None if found is None else _shown([found])[0]
+            return None if found is None else _summaries([found])[0]
     return None
 
 
@@ -206,7 +206,7 @@ def _index_step(indexer: Indexer[dict[str, Any]], step: dict[str, Any]) -> Any:
     try:
         match step["do"]:
             case "byIndex":
-                return _shown(indexer.by_index(step["expect"], step["value"]))
+                return _summaries(indexer.by_index(step["expect"], step["value"]))
             case "indexKeys":
                 return sorted(map(str, indexer.keys_by_index(step["expect"], step["value"])))
             case "indexValues":
@@ -269,8 +269,8 @@ def _queue_steps(make: Callable[[KnownObjects], DeltaQueue]) -> Callable[[Any], 
 
 def _has_synced(queue: Any) -> bool:
     """Whether it is a property or, as it was, a method."""
-    said = queue.has_synced
-    return bool(said() if callable(said) else said)
+    has_synced = queue.has_synced
+    return bool(has_synced() if callable(has_synced) else has_synced)
 
 
 def _entry(item: dict[str, str]) -> Entry:

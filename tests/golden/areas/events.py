@@ -60,9 +60,9 @@ def _made(given: Any) -> Any:
     recorder = EventRecorder(
         made.append, component=given["Component"], clock=clock, names=EventNames(clock)
     )
-    # What is empty is not written: in Go it cannot be told from what is missing.
-    told = {name: value for name, value in given["Object"].items() if value}
-    about = decode(ObjectReference, json.dumps(told).encode())
+    # Empty fields are left out: in Go they cannot be distinguished from missing ones.
+    reference = {name: value for name, value in given["Object"].items() if value}
+    about = decode(ObjectReference, json.dumps(reference).encode())
     recorder.event(about, given["Type"], given["Reason"], given["Message"])
     if not made:
         return None

@@ -1,4 +1,4 @@
-"""What handlers of a shared informer are told, for scripted answers of a server."""
+"""What handlers of a shared informer receive, for scripted responses of a server."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _cases() -> Iterator[Case]:
     )
     yield _history([_list(5, _A)], _watch(("MODIFIED", _item("a", 6, "2")), _end(7)))
     yield _history([_list(5, _A)], _watch(("ADDED", _item("a", 6, "2")), _end(7)))
-    # Bookmarks are told to nobody.
+    # No handler is notified of bookmarks.
     yield _history([_list(5, _A)], _watch(("BOOKMARK", _item("", 6)), _end(7)))
     for seed in range(120):
         yield _random_history(seed)
@@ -186,7 +186,7 @@ class _Scripted:
         await asyncio.Event().wait()
 
 
-def _shown(obj: dict[str, Any], *, known: bool = True) -> list[Any]:
+def _summary(obj: dict[str, Any], *, known: bool = True) -> list[Any]:
     metadata = obj["metadata"]
     return [str(ObjectKey.of(obj)), metadata["uid"], metadata["resourceVersion"], known]
 
@@ -195,13 +195,13 @@ def _call(change: Change[dict[str, Any]]) -> list[Any]:
     match change.type:
         case ChangeType.ADDED:
             assert change.new is not None
-            return ["add", _shown(change.new), change.is_initial]
+            return ["add", _summary(change.new), change.is_initial]
         case ChangeType.DELETED:
             assert change.old is not None
-            return ["delete", _shown(change.old, known=change.last_state_known)]
+            return ["delete", _summary(change.old, known=change.last_state_known)]
     assert change.old is not None
     assert change.new is not None
-    return ["update", _shown(change.old), _shown(change.new)]
+    return ["update", _summary(change.old), _summary(change.new)]
 
 
 async def _followed(history: Any) -> Any:

@@ -49,7 +49,7 @@ _STRAY = [{"do": "add", "key": "a"}, {"do": "done", "key": "a"}, {"do": "len"}]
 
 
 def _delayed(seed: int) -> list[dict[str, Any]]:
-    """Keys for later, and what is there after each pause; nobody works on them."""
+    """Delayed keys, and the ready ones after each pause; no worker gets them."""
     source = random.Random(seed)
     steps: list[dict[str, Any]] = []
     for _ in range(25):
