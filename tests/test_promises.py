@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kubeloop.cache import notifications, outage, reflector, reflector_errors, watch_list
+from kubeloop.cache import changes, outage, reflector, reflector_errors, watch_list
 from kubeloop.election import DEFAULT_TOLERANCE
 from kubeloop.events import broadcaster
 from kubeloop.rest import connections, liveness
@@ -181,7 +181,7 @@ NUMBERS = [
     ("consistency.md", "and double", reflector.BACKOFF.factor, 2),
     ("consistency.md", "up to 30 s", reflector.BACKOFF.cap, 30),
     ("consistency.md", "jitter of up to as much again", reflector.BACKOFF.jitter, 1),
-    ("consistency.md", "a backlog of 1,024", notifications.LIMIT, 1024),
+    ("consistency.md", "a backlog of 1,024", changes.LIMIT, 1024),
     ("consistency.md", "after 5 ms, 10 ms", _retry_delay(failures=1), 0.005),
     ("consistency.md", "up to 1000 s", _retry_delay(failures=40), 1000),
     ("cache.md", "after 30 s of silence the client probes", DEFAULT_TIMEOUTS.probe_after, 30),

@@ -131,7 +131,7 @@ def test_an_object_without_a_name_is_rejected_and_counted(text: bytes) -> None:
         b'{"metadata":{"name":"web","namespace":7}}',
     ],
 )
-def test_json_that_is_no_object_of_the_api_is_rejected(text: bytes) -> None:
+def test_json_that_is_not_an_object_of_the_api_is_rejected(text: bytes) -> None:
     with pytest.raises(DecodeError):
         EntryCodec(dict).parse(text)
 

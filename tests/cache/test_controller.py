@@ -52,7 +52,7 @@ async def test_batches_are_processed_one_at_a_time_and_a_slow_one_delays_the_res
 async def test_batches_that_take_long_to_process_are_small(
     server: ModelServer, clock: ManualClock
 ) -> None:
-    """CCH-44: a batch is worked on without a pause, and the loop is to go on."""
+    """CCH-44: a batch is processed without yielding, and the loop must not be blocked."""
     sizes: list[int] = []
 
     def work(deltas: Sequence[Delta], is_initial: bool) -> None:

@@ -22,7 +22,7 @@ from kubeloop.cache.entry import missed_delete
 from tests.cache.objects import entry, key
 
 
-def known(*names: str) -> Indexer[dict[str, object]]:
+def known_objects(*names: str) -> Indexer[dict[str, object]]:
     store: Indexer[dict[str, object]] = Indexer(EntryCodec(dict))
     for name in names:
         store.add(entry(name))
@@ -85,7 +85,7 @@ def test_adds_and_updates_are_never_merged() -> None:
 @pytest.mark.parametrize("object_first", [True, False])
 def test_of_two_deletes_the_one_with_the_final_state_stays(object_first: bool) -> None:
     """CCH-19, CCH-C5: in either order."""
-    queue = DeltaFIFO(known("a"))
+    queue = DeltaFIFO(known_objects("a"))
     final = entry("a", version="9")
 
     if object_first:
@@ -100,7 +100,7 @@ def test_of_two_deletes_the_one_with_the_final_state_stays(object_first: bool) -
 
 def test_of_two_deletes_with_a_final_state_the_older_stays() -> None:
     """CCH-19: the older is no tombstone, so it stays."""
-    queue = DeltaFIFO(known("a"))
+    queue = DeltaFIFO(known_objects("a"))
     queue.delete(entry("a", version="1"))
     queue.delete(entry("a", version="2"))
 
@@ -110,7 +110,7 @@ def test_of_two_deletes_with_a_final_state_the_older_stays() -> None:
 
 def test_only_deletes_side_by_side_become_one() -> None:
     """CCH-19: the last two are compared, no others."""
-    queue = DeltaFIFO(known("a"))
+    queue = DeltaFIFO(known_objects("a"))
     queue.delete(entry("a"))
     queue.add(entry("a"))
     queue.delete(entry("a"))
@@ -120,7 +120,7 @@ def test_only_deletes_side_by_side_become_one() -> None:
 
 def test_a_delete_of_an_unknown_object_is_dropped() -> None:
     """CCH-20: known neither to the queue nor to the store."""
-    queue = DeltaFIFO(known("stored"))
+    queue = DeltaFIFO(known_objects("stored"))
     queue.add(entry("queued"))
     for name in ("unknown", "queued", "stored"):
         queue.delete(entry(name))
@@ -216,7 +216,7 @@ def test_a_list_queues_its_objects_and_deletes_of_missing_ones(
     emit_replaced: bool, listed: str
 ) -> None:
     """CCH-22, CCH-C6: known foo, bar, baz; baz is deleted; the list has foo."""
-    store = known("foo", "bar", "baz")
+    store = known_objects("foo", "bar", "baz")
     queue = DeltaFIFO(store, emit_replaced=emit_replaced)
     queue.delete(entry("baz", version="9"))
 
@@ -233,7 +233,7 @@ def test_a_list_queues_its_objects_and_deletes_of_missing_ones(
 
 def test_a_list_that_misses_what_is_only_queued_deletes_it() -> None:
     """CCH-22, CCH-C7: the tombstone has the newest queued object."""
-    queue = DeltaFIFO(known())
+    queue = DeltaFIFO(known_objects())
     queue.add(entry("baz", version="5"))
 
     queue.replace([entry("foo")], "10")
@@ -247,7 +247,7 @@ def test_a_list_that_misses_what_is_only_queued_deletes_it() -> None:
 
 def test_a_tombstone_in_a_tombstone_is_unwrapped() -> None:
     """CCH-22: the last known state stays the same."""
-    queue = DeltaFIFO(known("a"))
+    queue = DeltaFIFO(known_objects("a"))
     seen = entry("a", version="5")
     queue.missed_delete(key("a"), seen)
 
@@ -277,7 +277,7 @@ def test_a_lookup_that_fails_leads_to_a_tombstone_without_an_object() -> None:
 
 def test_resync_queues_objects_without_deltas() -> None:
     """CCH-23, CCH-C9: pending keys are skipped."""
-    store = known("a", "b")
+    store = known_objects("a", "b")
     queue = DeltaFIFO(store)
     queue.update(entry("a"))
 
@@ -319,7 +319,7 @@ def test_has_synced_after_the_first_list_was_taken() -> None:
 
 def test_deletes_found_by_the_first_list_belong_to_it() -> None:
     """CCH-24: the count is the list's keys and the deletions queued with it."""
-    queue = DeltaFIFO(known("gone"))
+    queue = DeltaFIFO(known_objects("gone"))
     queue.replace([entry("a"), entry("a")], "1")
 
     assert queue.stats().initial_left == 2
@@ -350,7 +350,7 @@ def test_a_transform_sees_what_is_queued_but_not_tombstones_and_syncs() -> None:
         seen.append(given.key.name)
         return given
 
-    queue = DeltaFIFO(known("stored", "gone"), transform=transform)
+    queue = DeltaFIFO(known_objects("stored", "gone"), transform=transform)
     queue.add(entry("added"))
     queue.update(entry("updated"))
     queue.delete(entry("added"))
@@ -405,7 +405,7 @@ async def test_the_rest_of_a_closed_queue_can_be_popped() -> None:
 
 async def test_a_list_that_arrives_while_an_object_is_processed_still_deletes_it() -> None:
     """CCH-22: deltas that are out of the queue and not in the store yet count as known."""
-    queue = DeltaFIFO(known())
+    queue = DeltaFIFO(known_objects())
     newest = entry("a", version="5")
     queue.add(newest)
 
@@ -420,7 +420,7 @@ async def test_a_list_that_arrives_while_an_object_is_processed_still_deletes_it
 
 async def test_a_resync_skips_objects_in_flight() -> None:
     """CCH-23: the store's state is older."""
-    queue = DeltaFIFO(known("a"))
+    queue = DeltaFIFO(known_objects("a"))
     queue.update(entry("a", version="5"))
 
     await queue.pop(lambda *_: queue.resync())

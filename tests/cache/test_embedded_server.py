@@ -260,7 +260,7 @@ async def test_a_server_that_cannot_stream_lists_is_listed(setup: Setup) -> None
     await setup.wait_until_equal()
 
 
-def test_the_clock_is_only_faster() -> None:
+def test_the_quick_clock_is_a_clock() -> None:
     clock: Any = QuickClock()
 
     assert clock.now() > 0

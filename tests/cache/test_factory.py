@@ -32,7 +32,7 @@ class _View(msgspec.Struct):
 
 
 class Cluster:
-    """A client: a model server for each collection that is asked for."""
+    """A client: a model server for each requested collection."""
 
     def __init__(self) -> None:
         self.servers: list[ModelServer] = []

@@ -107,10 +107,10 @@ def test_an_index_function_that_raises_leaves_only_that_index_without_the_object
     assert "shop/bad" in caplog.text
 
 
-@pytest.mark.parametrize("answer", ["text", [7], None])
-def test_an_index_function_must_return_texts(answer: Any) -> None:
+@pytest.mark.parametrize("result", ["text", [7], None])
+def test_an_index_function_must_return_texts(result: Any) -> None:
     """CCH-11: anything else counts as a failure."""
-    store = store_of(pod("a"), by={"odd": lambda _: answer})
+    store = store_of(pod("a"), by={"odd": lambda _: result})
 
     assert store.stats().indexes["odd"].failures == 1
     assert len(store) == 1
@@ -118,8 +118,8 @@ def test_an_index_function_must_return_texts(answer: Any) -> None:
 
 def test_an_index_function_with_varying_results_leaves_nothing_behind() -> None:
     """CCH-10: the remembered values are removed."""
-    answers = iter(["one", "two", "three"])
-    store = store_of(pod("a"), by={"mood": lambda _: [next(answers)]})
+    results = iter(["one", "two", "three"])
+    store = store_of(pod("a"), by={"mood": lambda _: [next(results)]})
 
     store.add(store.codec.parse(pod("a", version="2")))
 

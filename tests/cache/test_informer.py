@@ -27,10 +27,10 @@ from kubeloop.cache import (
     Scope,
     SharedInformer,
     UnknownIndex,
-    notifications,
     pager,
     reflector,
 )
+from kubeloop.cache.changes import LIMIT
 from kubeloop.errors import InvalidArgument
 from kubeloop.kit import ManualClock, TaskOwner
 from kubeloop.wire.core.v1 import Pod
@@ -352,7 +352,7 @@ async def test_waiting_for_a_write_has_a_deadline(server: ModelServer, clock: Ma
 
         with pytest.raises(NotSynced, match="version 99 of pods: not within 5 s"):
             await wait
-        with pytest.raises(InvalidArgument, match="no number"):
+        with pytest.raises(InvalidArgument, match="not a number"):
             await pods.wait_for_version("")
 
 
@@ -503,12 +503,12 @@ async def test_options_are_set_when_an_informer_is_created(
     assert [type(error).__name__ for error in received] == ["Forbidden"]
 
 
-def test_every_number_can_be_read() -> None:
-    """X-8, CCH-47, CCH-48, CCH-49: stats() has them."""
+def test_the_numbers_are_client_gos() -> None:
+    """X-8, CCH-47, CCH-48, CCH-49: delays, page size and backlog."""
     assert (reflector.BACKOFF.duration, reflector.BACKOFF.factor) == (0.8, 2.0)
     assert (reflector.BACKOFF.jitter, reflector.BACKOFF.steps, reflector.BACKOFF.cap) == (1, 38, 30)
     assert (reflector.BACKOFF_RESET, reflector.MIN_WATCH_TIMEOUT) == (120.0, 300.0)
-    assert (pager.PAGE_SIZE, notifications.LIMIT) == (500, 1024)
+    assert (pager.PAGE_SIZE, LIMIT) == (500, 1024)
 
 
 async def test_a_write_is_waited_for_ten_seconds_by_default(

@@ -16,7 +16,7 @@ FORGED = "web\n2026-01-01 CRITICAL root: all is lost\x1b[2J\u202e"
 def twice_in_one_list(seen: SeenRequest) -> Reply | None:
     if seen.resource != "configmaps":
         return None
-    if seen.query.get("sendInitialEvents"):  # as a server that knows no such streams
+    if seen.query.get("sendInitialEvents"):  # as a server that does not support such streams
         failure = {"kind": "Status", "apiVersion": "v1", "status": "Failure"}
         refused = {"code": 422, "reason": "Invalid", "message": f"no such field: {FORGED}"}
         return Reply(422, failure | refused)

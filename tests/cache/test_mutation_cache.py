@@ -180,7 +180,7 @@ def test_an_index_that_does_not_exist_is_an_error(cache: MutationCache[Pod]) -> 
         cache.by_index("nod", "n1")
 
 
-def test_a_version_that_is_no_number_is_rejected(cache: MutationCache[Pod]) -> None:
+def test_a_version_that_is_not_a_number_is_rejected(cache: MutationCache[Pod]) -> None:
     """CCH-97: a programming error."""
     with pytest.raises(InvalidArgument, match="abc"):
         write(cache, pod("web", version="abc"))

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeloop.cache import Change, Entry, EntryCodec, Notification
-from kubeloop.cache.notifications import Backlog
+from kubeloop.cache.changes import Backlog
 from kubeloop.meta import ObjectKey
 from tests.cache.objects import entry, key
 from tests.support.change_history import ChangeHistory

@@ -61,7 +61,7 @@ async def test_refused_connections_are_logged_soon_then_less_and_less_often(
     assert len(moments) == 4
     assert all(b > 1.9 * a for a, b in itertools.pairwise(moments))
     assert "connection refused" in warnings(caplog)[0]
-    over = [r.getMessage() for r in caplog.records if "works again after" in r.getMessage()]
+    over = [r.getMessage() for r in caplog.records if "recovered after" in r.getMessage()]
     assert len(over) == 1
 
 
@@ -85,7 +85,7 @@ async def test_a_slow_failure_is_logged_at_once(
     class Hanging(ModelServer):
         async def list(self, **options: Any) -> Any:
             await clock.sleep(30)
-            raise ConnectError("connect: no answer within 30 s")
+            raise ConnectError("connect: no response within 30 s")
 
     async with running_reflector(Hanging(streams_lists=False), clock) as (reflector, _):
         await clock.advance(30)
@@ -94,7 +94,7 @@ async def test_a_slow_failure_is_logged_at_once(
         assert outage is not None
         assert outage.seconds == 30
     assert warnings(caplog) == [
-        "pods: has failed for 30 s (attempt 1), will retry: connect: no answer within 30 s"
+        "pods: has failed for 30 s (attempt 1), will retry: connect: no response within 30 s"
     ]
 
 
@@ -154,7 +154,7 @@ async def test_a_watch_that_is_never_accepted_is_an_error_after_a_minute(
         assert outage.error == "watch pods: no response within 60 s"
 
 
-async def test_a_source_that_cannot_tell_when_a_watch_is_open_recovers_all_the_same(
+async def test_a_source_that_does_not_report_an_open_watch_recovers_as_well(
     server: ModelServer, clock: ManualClock
 ) -> None:
     """No event arrives, and nothing fails for ten seconds."""

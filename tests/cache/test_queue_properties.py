@@ -110,13 +110,13 @@ class Pipeline(RuleBasedStateMachine):
     def process_all(self) -> None:
         while self.queue.pop_nowait(lambda deltas, _: self.apply(deltas), at_most=3):
             pass
-        assert self.stored() == self.server
+        assert self.stored_entries() == self.server
 
     @invariant()
     def the_deltas_add_up_to_the_store(self) -> None:
-        assert self.alive == {key: each.uid for key, each in self.stored().items()}
+        assert self.alive == {key: each.uid for key, each in self.stored_entries().items()}
 
-    def stored(self) -> dict[ObjectKey, Entry]:
+    def stored_entries(self) -> dict[ObjectKey, Entry]:
         return {each.key: each for each in self.store.entries()}
 
     def apply(self, deltas: Sequence[Delta]) -> None:

@@ -23,7 +23,7 @@ from kubeloop.kit import ManualClock
 from tests.cache.objects import entry, key
 
 
-def known(*names: str) -> Indexer[dict[str, object]]:
+def known_objects(*names: str) -> Indexer[dict[str, object]]:
     store: Indexer[dict[str, object]] = Indexer(EntryCodec(dict))
     for name in names:
         store.add(entry(name))
@@ -99,7 +99,7 @@ def test_a_batch_has_at_most_a_thousand() -> None:
 
 def test_a_batch_ends_with_the_first_list() -> None:
     """CCH-30: never beyond the initial population."""
-    queue = RealFIFO(known())
+    queue = RealFIFO(known_objects())
     queue.replace([entry("a"), entry("b")], "1")
     queue.add(entry("c"))
     queue.add(entry("d"))
@@ -109,7 +109,7 @@ def test_a_batch_ends_with_the_first_list() -> None:
 
 def test_has_synced_after_the_first_list_was_processed() -> None:
     """CCH-31: counted down after processing, and the last one is still initial."""
-    queue = RealFIFO(known("gone"))
+    queue = RealFIFO(known_objects("gone"))
     queue.replace([entry("a")], "1")
     queue.add(entry("b"))
     seen: list[tuple[bool, bool]] = []
@@ -123,7 +123,7 @@ def test_has_synced_after_the_first_list_was_processed() -> None:
 
 def test_a_list_one_by_one_queues_missed_deletes_first() -> None:
     """CCH-32: queued keys, unless deleted already; then known keys; then the list."""
-    store = known("stored", "both", "listed")
+    store = known_objects("stored", "both", "listed")
     queue = RealFIFO(store)
     queue.add(entry("queued", version="5"))
     queue.delete(entry("deleted"))
@@ -142,7 +142,7 @@ def test_a_list_one_by_one_queues_missed_deletes_first() -> None:
 
 def test_a_tombstone_has_the_last_known_state() -> None:
     """CCH-32, CCH-C12: of the queue first, else of the store."""
-    store = known("stored", "both")
+    store = known_objects("stored", "both")
     queue = RealFIFO(store)
     newer = entry("both", version="6")
     queue.update(newer)
@@ -190,7 +190,7 @@ def test_an_empty_atomic_list_is_processed_before_it_counts_as_synced() -> None:
 
 def test_an_empty_list_one_by_one_is_synced_at_once() -> None:
     """CCH-33, CCH-C8: there is nothing to process."""
-    queue = RealFIFO(known())
+    queue = RealFIFO(known_objects())
     queue.replace([], "1")
 
     assert queue.has_synced
@@ -207,7 +207,7 @@ def test_a_new_queue_is_not_synced_and_is_after_an_add() -> None:
 
 def test_resync_one_by_one_skips_keys_with_deltas() -> None:
     """CCH-34, CCH-C9: an atomic one is one delta in any case."""
-    single, atomic = RealFIFO(known("a", "b")), RealFIFO()
+    single, atomic = RealFIFO(known_objects("a", "b")), RealFIFO()
     for queue in (single, atomic):
         queue.update(entry("a"))
         queue.resync()
@@ -218,7 +218,7 @@ def test_resync_one_by_one_skips_keys_with_deltas() -> None:
 
 def test_a_delete_of_an_unknown_object_is_queued() -> None:
     """CCH-35: where a DeltaFIFO drops it."""
-    queue = RealFIFO(known())
+    queue = RealFIFO(known_objects())
     queue.delete(entry("a"))
     queue.missed_delete(key("b"), None)
 
@@ -227,7 +227,7 @@ def test_a_delete_of_an_unknown_object_is_queued() -> None:
 
 def test_bookmarks_are_for_atomic_queues() -> None:
     """CCH-36: others ignore them."""
-    single, atomic = RealFIFO(known()), RealFIFO()
+    single, atomic = RealFIFO(known_objects()), RealFIFO()
     for queue in (single, atomic):
         queue.bookmark("7")
 
@@ -237,7 +237,7 @@ def test_bookmarks_are_for_atomic_queues() -> None:
 def test_a_queue_is_atomic_unless_it_knows_the_store() -> None:
     """CCH-38: no combination of options is invalid, because there is only one option."""
     assert RealFIFO().is_atomic
-    assert not RealFIFO(known()).is_atomic
+    assert not RealFIFO(known_objects()).is_atomic
 
 
 async def test_producers_continue_while_deltas_are_processed() -> None:
@@ -282,7 +282,7 @@ async def test_slow_processing_is_logged_when_deltas_are_queued(
     ]
 
 
-async def test_a_batch_is_slow_when_each_of_it_is(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_batch_is_slow_if_each_of_its_deltas_is(caplog: pytest.LogCaptureFixture) -> None:
     """CCH-39: 100 ms for each delta, 1 s at most."""
     clock = ManualClock()
     caplog.set_level(logging.INFO)
@@ -305,7 +305,7 @@ async def test_a_batch_is_slow_when_each_of_it_is(caplog: pytest.LogCaptureFixtu
 
 def test_a_batch_that_could_not_be_processed_is_put_back_in_front() -> None:
     """CCH-29, CCH-31: the order stays, and it does not count as processed."""
-    queue = RealFIFO(known())
+    queue = RealFIFO(known_objects())
     queue.replace([entry("a"), entry("b")], "1")
     queue.add(entry("c"))
 

@@ -65,7 +65,7 @@ async def test_a_list_that_is_too_old_is_retried_at_once_from_the_newest(
         refusal(504, "Timeout", cause="FieldValueInvalid", message="Too large resource version"),
         refusal(504, "Timeout", message="Too large resource version: 10, current: 1"),
     ],
-    ids=["a cause of its own", "text in a cause", "text in the message"],
+    ids=["a separate cause", "text in a cause", "text in the message"],
 )
 async def test_a_version_too_large_leads_to_the_newest(
     server: ModelServer, clock: ManualClock, error: ApiError
@@ -236,7 +236,7 @@ async def test_a_list_may_be_read_while_it_arrives(clock: ManualClock) -> None:
 
 
 @pytest.mark.parametrize(("requested", "waited"), [(20, 20), (3600, 60)])
-async def test_the_servers_retry_after_is_kept_up_to_a_minute(
+async def test_the_servers_retry_after_is_respected_up_to_a_minute(
     server: ModelServer, clock: ManualClock, requested: int, waited: int
 ) -> None:
     status = Status(

@@ -67,7 +67,7 @@ def test_a_list_leads_to_a_watch_that_has_to_be_opened() -> None:
     assert step(Listing(Position()), Synced("10")) == Watching(AT_10, since="10")
 
 
-def test_a_stream_goes_on_as_the_watch() -> None:
+def test_a_stream_continues_as_the_watch() -> None:
     assert step(Streaming(Position()), Synced("10")) == WATCHING
 
 
@@ -194,7 +194,7 @@ def test_a_server_that_went_back_is_asked_for_its_newest_state() -> None:
 
 
 @pytest.mark.parametrize("state", [WATCHING, Streaming(AT_10)])
-def test_watches_that_end_too_quickly_wait_and_go_on(state: Watching | Streaming) -> None:
+def test_watches_that_end_too_quickly_wait_and_continue(state: Watching | Streaming) -> None:
     waiting = step(state, Throttled())
 
     assert waiting == BackingOff(state)

@@ -63,7 +63,9 @@ async def test_changes_during_the_state_are_part_of_it(clock: ManualClock) -> No
         assert target.calls == ["replace a at 6", "add c"]
 
 
-async def test_a_server_without_it_is_listed(server: ModelServer, clock: ManualClock) -> None:
+async def test_a_server_that_does_not_stream_is_listed(
+    server: ModelServer, clock: ManualClock
+) -> None:
     """CCH-67, CCH-C20: one stream, then a list and a watch."""
     server.fail(refusal(422, "Invalid"))
 
@@ -129,7 +131,7 @@ async def test_after_a_rejected_newest_version_the_reflector_backs_off(
         assert len(server.received) < 20  # five rounds: a stream and two lists each
 
 
-async def test_after_the_state_a_stream_that_ends_goes_on_as_a_plain_watch(
+async def test_after_the_state_a_stream_that_ends_continues_as_a_plain_watch(
     server: ModelServer, clock: ManualClock
 ) -> None:
     """CCH-C22: without the initial events, from the last version."""

@@ -350,7 +350,7 @@ async def test_an_error_handler_that_fails_changes_nothing(
         (StreamBroken("read: it broke"), logging.INFO),
         (ValueError("a bug"), logging.ERROR),
     ],
-    ids=["an answer", "a broken answer", "a bug"],
+    ids=["a response", "a broken response", "a bug"],
 )
 async def test_by_default_failed_rounds_are_logged(
     server: ModelServer,
@@ -372,9 +372,9 @@ async def test_resync_runs_during_watches_if_a_handler_needs_it(
     server: ModelServer, clock: ManualClock
 ) -> None:
     """CCH-71: only when `should_resync` is true."""
-    answers = [True, False, True]
+    results = [True, False, True]
     async with running_reflector(
-        server, clock, resync=10.0, should_resync=lambda: answers.pop(0)
+        server, clock, resync=10.0, should_resync=lambda: results.pop(0)
     ) as (
         _,
         target,

@@ -104,7 +104,7 @@ class Candidate:
 
     @property
     def is_late(self) -> bool:
-        """Whether the work goes on although leadership is over, by more than a rounding error."""
+        """Whether the work continues although leadership is over, by more than a rounding error."""
         state = self.elector.stats().state
         is_over = not isinstance(state, Leading) or state.until + 1e-5 < self.clock.now()
         return self.is_working and is_over

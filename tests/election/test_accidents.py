@@ -19,7 +19,7 @@ from tests.election.leases import NAME, FakeLeases, Server, lease_of
 
 @final
 class SuspendedClock:
-    """The clock of a suspended machine: time went on, and its timers did not."""
+    """The clock of a suspended machine: time passed, and its timers did not run."""
 
     def __init__(self, clock: ManualClock) -> None:
         self._clock = clock
@@ -82,7 +82,7 @@ async def test_a_suspended_candidate_does_not_acquire_a_lease_that_was_renewed(
     await clock.advance(1)
 
     suspended.suspended_for = 3600
-    server.touch(_renewed)
+    server.touch(_renew)
     await clock.advance(14)
 
     assert server.spec.holder_identity == "you"
@@ -170,7 +170,7 @@ async def test_async_callbacks_are_rejected(elector_of: MakeElector) -> None:
         await elector_of().run(forever, on_stopped=async_callback)
 
 
-def _renewed(lease: Lease) -> None:
+def _renew(lease: Lease) -> None:
     lease.spec.lease_transitions = (lease.spec.lease_transitions or 0) + 1
 
 

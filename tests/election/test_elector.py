@@ -74,7 +74,7 @@ async def test_a_lease_is_acquired_only_after_its_holder_stops_renewing(
     tasks.spawn(lead(elector), name="me")
     for second in range(20):
         await clock.advance(2)
-        server.touch(_renewed(second))
+        server.touch(_renew_at(second))
         assert elector.leader == "you"
 
     await clock.advance(5.9)
@@ -419,7 +419,7 @@ def _held_by(holder: str) -> Callable[[Lease], None]:
     return change
 
 
-def _renewed(second: int) -> Callable[[Lease], None]:
+def _renew_at(second: int) -> Callable[[Lease], None]:
     def change(lease: Lease) -> None:
         lease.spec.renew_time = MicroTime(2031, 1, 1, second=second, tzinfo=UTC)
 

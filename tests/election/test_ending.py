@@ -119,7 +119,7 @@ async def test_a_lease_that_another_has_acquired_is_not_released(
 async def test_a_lease_that_another_is_known_to_hold_is_not_even_read(
     clock: ManualClock, elector_of: MakeElector, server: Server, leases: FakeLeases
 ) -> None:
-    """LEA-C10: our last observation says another holder, so nothing is written."""
+    """LEA-C10: we last observed another holder, so nothing is written."""
     server.lease = lease_of("you")
     task = asyncio.create_task(elector_of().run(forever))
     await clock.advance(1)
@@ -336,7 +336,7 @@ async def test_metrics_carry_the_names_of_client_go(
     assert value(status) == 0
 
 
-async def test_health_fails_when_a_leader_goes_on_after_its_lease(
+async def test_health_fails_when_a_leader_continues_after_its_lease(
     clock: ManualClock, elector_of: MakeElector, leases: FakeLeases
 ) -> None:
     """LEA-17: with a tolerance; passes before an elector is attached."""

@@ -176,7 +176,7 @@ async def _crash(after: float, rates: list[float]) -> None:
         await world.end()
 
 
-async def test_a_leader_that_resigns_is_followed_at_the_next_attempt() -> None:
+async def test_a_released_lease_has_a_new_leader_at_the_next_attempt() -> None:
     """LEA-C5: the lease is available at once."""
     world = World()
     first, second = world.join("first"), world.join("second")

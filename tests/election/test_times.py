@@ -64,7 +64,7 @@ def test_a_request_may_take_half_the_renew_deadline_and_at_least_a_second() -> N
 
 
 @pytest.mark.parametrize(("name", "identity"), [("", "me"), ("controller", "")])
-def test_a_lease_without_name_or_a_candidate_without_identity_is_refused(
+def test_a_lease_without_name_or_a_candidate_without_identity_is_rejected(
     name: str, identity: str
 ) -> None:
     """LEA-1: violations are construction errors."""
@@ -72,7 +72,7 @@ def test_a_lease_without_name_or_a_candidate_without_identity_is_refused(
         LeaderElector(FakeLeases(Server()), name, identity=identity)
 
 
-async def test_leading_without_work_is_refused() -> None:
+async def test_leading_without_work_is_rejected() -> None:
     """LEA-1: OnStartedLeading must be present."""
     elector = LeaderElector(FakeLeases(Server()), "controller", identity="me")
 
@@ -81,7 +81,7 @@ async def test_leading_without_work_is_refused() -> None:
 
 
 def test_leases_are_the_only_lock() -> None:
-    """LEA-2: former lock types tell to migrate, others are unknown."""
+    """LEA-2: the error for a former lock type asks to migrate; others are unknown."""
     check_lock_type("leases")
 
     for former in ("endpoints", "configmaps", "endpointsleases", "configmapsleases"):

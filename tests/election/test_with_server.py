@@ -54,7 +54,7 @@ async def test_leadership_passes_from_one_to_the_next() -> None:
     terms: list[tuple[str, int]] = []
     inside: set[str] = set()
 
-    async def stand(elector: LeaderElector) -> None:
+    async def lead_once(elector: LeaderElector) -> None:
         async with elector.leadership() as leadership:
             assert inside == set()
             inside.add(elector.identity)
@@ -67,7 +67,7 @@ async def test_leadership_passes_from_one_to_the_next() -> None:
             LeaderElector(HttpLeases(session), "web", identity=f"e{n}", times=QUICK)
             for n in range(3)
         ]
-        await asyncio.gather(*map(stand, electors))
+        await asyncio.gather(*map(lead_once, electors))
 
         assert sorted(who for who, _ in terms) == ["e0", "e1", "e2"]
         assert [number for _, number in terms] == [0, 1, 2]

@@ -7,8 +7,7 @@ from typing import Any
 
 import msgspec
 
-from kubeloop.cache import Change, EntryCodec
-from kubeloop.cache.notifications import Notification
+from kubeloop.cache import Change, EntryCodec, Notification
 from kubeloop.inspector.history import History
 from kubeloop.meta import ObjectKey
 

@@ -69,7 +69,7 @@ async def test_a_manager_stopped_before_it_runs_ends_in_order(
     assert manager.stats().state == "ended"
 
 
-async def test_a_manager_that_waits_for_a_deaf_server_at_its_start_can_be_stopped() -> None:
+async def test_a_manager_that_starts_without_a_response_of_the_server_can_be_stopped() -> None:
     with socket.create_server(("127.0.0.1", 0)) as deaf:
         deaf.settimeout(0)
         config = ClusterConfig(server=f"http://127.0.0.1:{deaf.getsockname()[1]}")

@@ -33,7 +33,7 @@ SITE = {
 
 
 def a_review(**request: Any) -> bytes:
-    asked = {
+    review_request = {
         "uid": "42",
         "kind": {"group": "example.com", "version": "v1", "kind": "Website"},
         "resource": {"group": "example.com", "version": "v1", "resource": "websites"},
@@ -44,15 +44,15 @@ def a_review(**request: Any) -> bytes:
         **request,
     }
     return msgspec.json.encode(
-        {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": asked}
+        {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": review_request}
     )
 
 
 def test_a_review_is_read_into_typed_objects() -> None:
-    asked = read_review(a_review(operation="UPDATE", oldObject=SITE, dryRun=True))
+    review_request = read_review(a_review(operation="UPDATE", oldObject=SITE, dryRun=True))
 
-    site, old = objects_of(asked, Website)
-    request = AdmissionRequest(asked, old)
+    site, old = objects_of(review_request, Website)
+    request = AdmissionRequest(review_request, old)
 
     assert site.spec.replicas == 3
     assert old == site
@@ -61,7 +61,7 @@ def test_a_review_is_read_into_typed_objects() -> None:
     assert request.resource.resource == "websites"
 
 
-def test_of_a_delete_the_object_is_the_one_that_is_to_go() -> None:
+def test_the_object_of_a_delete_review_is_the_one_to_be_deleted() -> None:
     site, old = objects_of(
         read_review(a_review(operation="DELETE", object=None, oldObject=SITE)), Website
     )
@@ -92,7 +92,7 @@ def test_an_invalid_review_is_rejected_with_a_reason(body: bytes, complaint: str
 @pytest.mark.parametrize(
     "obj", [None, {**SITE, "spec": {"replicas": "many"}}], ids=["nothing", "another shape"]
 )
-def test_an_object_that_does_not_read_is_denied(obj: Any) -> None:
+def test_an_object_that_does_not_decode_is_denied(obj: Any) -> None:
     with pytest.raises(Denied) as caught:
         objects_of(read_review(a_review(object=obj)), Website)
 
@@ -100,17 +100,17 @@ def test_an_object_that_does_not_read_is_denied(obj: Any) -> None:
 
 
 def test_the_response_to_a_change_is_the_difference() -> None:
-    asked = read_review(a_review())
-    site, _ = objects_of(asked, Website)
+    review_request = read_review(a_review())
+    site, _ = objects_of(review_request, Website)
     before = site.to_dict()
     site.spec.replicas = 5
     site.metadata.labels["tier"] = "front"
 
-    answer = msgspec.json.decode(allow_response("42", patch=patch_between(before, site, Website)))
+    response = msgspec.json.decode(allow_response("42", patch=patch_between(before, site, Website)))
 
-    patch = msgspec.json.decode(base64.b64decode(answer["response"]["patch"]))
+    patch = msgspec.json.decode(base64.b64decode(response["response"]["patch"]))
     changed: Any = apply_json_patch(SITE, patch)
-    assert answer["response"]["patchType"] == "JSONPatch"
+    assert response["response"]["patchType"] == "JSONPatch"
     assert changed["spec"] == {"image": "nginx", "replicas": 5, "newerThanUs": {"a": 1}}
     assert changed["metadata"]["labels"] == {"tier": "front"}
 
@@ -125,7 +125,7 @@ def test_no_change_is_no_patch() -> None:
 @pytest.mark.parametrize(
     "spec", [{"image": "x"}, {"image": "x", "replicas": None}, {}, None], ids=repr
 )
-def test_a_change_of_what_the_class_has_by_default_fits_an_object_that_has_it_not(
+def test_a_change_of_a_default_applies_to_an_object_that_lacks_the_field(
     spec: Any,
 ) -> None:
     """The server refuses to replace what is not there."""
@@ -148,11 +148,11 @@ def test_a_mutation_returns_the_object() -> None:
 
 
 def test_a_denial_has_a_reason() -> None:
-    answer = msgspec.json.decode(
+    response = msgspec.json.decode(
         deny_response("42", "no", code=403, reason="Forbidden", warnings=["old"])
     )
 
-    assert answer["response"] == {
+    assert response["response"] == {
         "uid": "42",
         "allowed": False,
         "status": {"status": "Failure", "message": "no", "code": 403, "reason": "Forbidden"},
@@ -208,9 +208,7 @@ def an_old_site(version: str = "v1beta1") -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("version", ["v1beta1", "v1alpha1"], ids=["one step", "two steps"])
-def test_an_object_is_converted_and_stays_the_one_it_is(
-    conversions: Conversions, version: str
-) -> None:
+def test_a_converted_object_keeps_its_identity(conversions: Conversions, version: str) -> None:
     found = conversions.convert(an_old_site(version), "example.com/v1")
 
     assert found["apiVersion"] == "example.com/v1"
@@ -218,11 +216,11 @@ def test_an_object_is_converted_and_stays_the_one_it_is(
     assert found["metadata"] == {"name": "shop", "uid": "7", "labels": {"a": "b"}}
 
 
-def test_a_version_that_it_is_in_already_needs_no_function(conversions: Conversions) -> None:
+def test_an_object_in_the_desired_version_needs_no_function(conversions: Conversions) -> None:
     assert conversions.convert(an_old_site(), "example.com/v1beta1") == an_old_site()
 
 
-def asked(*objects: dict[str, Any], version: str = "example.com/v1") -> bytes:
+def a_conversion_review(*objects: dict[str, Any], version: str = "example.com/v1") -> bytes:
     request = {"uid": "1", "desiredAPIVersion": version, "objects": objects}
     return msgspec.json.encode(
         {"apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview", "request": request}
@@ -230,25 +228,27 @@ def asked(*objects: dict[str, Any], version: str = "example.com/v1") -> bytes:
 
 
 def test_the_response_has_all_objects_in_order(conversions: Conversions) -> None:
-    answer = msgspec.json.decode(conversions.respond(asked(an_old_site(), an_old_site("v1alpha1"))))
+    response = msgspec.json.decode(
+        conversions.respond(a_conversion_review(an_old_site(), an_old_site("v1alpha1")))
+    )
 
-    assert answer["response"]["result"] == {"status": "Success"}
-    assert [each["apiVersion"] for each in answer["response"]["convertedObjects"]] == [
+    assert response["response"]["result"] == {"status": "Success"}
+    assert [each["apiVersion"] for each in response["response"]["convertedObjects"]] == [
         "example.com/v1"
     ] * 2
 
 
 def test_an_object_without_a_conversion_fails_the_review(conversions: Conversions) -> None:
-    answer = msgspec.json.decode(
-        conversions.respond(asked(an_old_site(), version="example.com/v9"))
+    response = msgspec.json.decode(
+        conversions.respond(a_conversion_review(an_old_site(), version="example.com/v9"))
     )
 
-    assert answer["response"]["result"]["status"] == "Failure"
-    assert "from example.com/v1beta1 to example.com/v9" in answer["response"]["result"]["message"]
+    assert response["response"]["result"]["status"] == "Failure"
+    assert "from example.com/v1beta1 to example.com/v9" in response["response"]["result"]["message"]
 
 
 @pytest.mark.parametrize(
-    "body", [b"{", b"{}", asked().replace(b"ConversionReview", b"AdmissionReview")]
+    "body", [b"{", b"{}", a_conversion_review().replace(b"ConversionReview", b"AdmissionReview")]
 )
 def test_an_invalid_conversion_review_is_rejected(conversions: Conversions, body: bytes) -> None:
     with pytest.raises(InvalidArgument, match="conversion review"):
@@ -259,9 +259,9 @@ def test_a_wrong_result_of_a_conversion_is_reported_with_the_key() -> None:
     known = Conversions()
     known.add(OldWebsite, Website, lambda old: old)
 
-    answer = msgspec.json.decode(known.respond(asked(an_old_site())))
+    response = msgspec.json.decode(known.respond(a_conversion_review(an_old_site())))
 
-    assert "shop: the function returned" in answer["response"]["result"]["message"]
+    assert "shop: the function returned" in response["response"]["result"]["message"]
     assert (known.converted, known.failed) == (0, 1)
 
 
@@ -274,9 +274,9 @@ def test_a_failed_conversion_is_reported_with_the_key_and_logged(
         raise ValueError("no such field")
 
     known.add(OldWebsite, Website, convert)
-    answer = msgspec.json.decode(known.respond(asked(an_old_site())))
+    response = msgspec.json.decode(known.respond(a_conversion_review(an_old_site())))
 
-    assert answer["response"]["result"]["message"] == "shop: no such field"
+    assert response["response"]["result"]["message"] == "shop: no such field"
     assert "shop: conversion to example.com/v1 failed" in caplog.text
 
 

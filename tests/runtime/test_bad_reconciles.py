@@ -248,7 +248,7 @@ async def test_a_function_that_ignores_cancellation_holds_only_its_own_worker(
         assert harness.controller.stats().succeeded == 1
         await harness.clock.advance(30)
 
-    assert harness.controller.stats().succeeded == 2  # late is still an answer
+    assert harness.controller.stats().succeeded == 2  # a late result is still a result
 
 
 async def test_a_name_without_a_namespace_is_not_a_key(harness: ControllerHarness) -> None:
@@ -267,12 +267,12 @@ async def test_a_name_without_a_namespace_is_not_a_key(harness: ControllerHarnes
 async def test_a_timeout_of_the_functions_own_is_an_error_like_any_other(
     harness: ControllerHarness,
 ) -> None:
-    async with harness.running(returns(TimeoutError("the registry did not answer"))):
+    async with harness.running(returns(TimeoutError("the registry did not respond"))):
         harness.sites.put(a_site("shop"))
         await harness.clock.advance(1)
 
     assert harness.controller.stats().timed_out == 0
-    assert harness.controller.stats().last_error == "default/shop: the registry did not answer"
+    assert harness.controller.stats().last_error == "default/shop: the registry did not respond"
 
 
 async def test_changing_an_object_of_the_cache_changes_nothing_else(

@@ -74,19 +74,19 @@ class Collection:
         self.verbs: list[str] = []
         self.version = 12
 
-    async def __call__(self, asked: ReceivedRequest, line: ServerConnection) -> None:
-        query = parse_qs(urlsplit(asked.target).query)
+    async def __call__(self, request: ReceivedRequest, connection: ServerConnection) -> None:
+        query = parse_qs(urlsplit(request.target).query)
         if "sendInitialEvents" in query:
             self.verbs.append("stream")
-            await self._stream(asked, line)
+            await self._stream(request, connection)
         elif "watch" in query:
             self.verbs.append("watch")
-            await self._watch(line)
+            await self._watch(connection)
         else:
             self.verbs.append("list")
-            await self._list(asked, line)
+            await self._list(request, connection)
 
-    async def _list(self, asked: ReceivedRequest, line: ServerConnection) -> None:
+    async def _list(self, request: ReceivedRequest, connection: ServerConnection) -> None:
         items = [] if self.page == "empty" else [pod("a", "11"), pod("b", "12")]
         new = f"page {len(self.verbs)}"  # a server that ignores the token may send another one
         token = {"same": "again", "empty": new, "first": new}.get(self.page, "")
@@ -96,9 +96,9 @@ class Collection:
             "metadata": {"resourceVersion": "12", "continue": token},
             "items": items,
         }
-        await reply(body=found)(asked, line)
+        await reply(body=found)(request, connection)
 
-    async def _stream(self, asked: ReceivedRequest, line: ServerConnection) -> None:
+    async def _stream(self, request: ReceivedRequest, connection: ServerConnection) -> None:
         if self.stream == "too large":
             cause = {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
             status = {
@@ -110,38 +110,40 @@ class Collection:
                 "message": "Timeout: Too large resource version: 12, current: 1",
                 "details": {"causes": [cause]},
             }
-            await reply(504, status)(asked, line)
+            await reply(504, status)(request, connection)
             return
-        await begin(line)
+        await begin(connection)
         if self.stream not in {"empty", "silent"}:
-            await send(line, line_of("ADDED", pod("a", "11")) + line_of("ADDED", pod("b", "12")))
+            await send(
+                connection, line_of("ADDED", pod("a", "11")) + line_of("ADDED", pod("b", "12"))
+            )
         match self.stream:
             case "silent" | "no end":
-                await line.hang()
+                await connection.hang()
             case "cut":
-                line.cut()
+                connection.cut()
             case _:
-                await line.send(b"0\r\n\r\n")
+                await connection.send(b"0\r\n\r\n")
 
-    async def _watch(self, line: ServerConnection) -> None:
-        await begin(line)
+    async def _watch(self, connection: ServerConnection) -> None:
+        await begin(connection)
         if self.watch in {"MODIFIED", "BOOKMARK"}:
             self.version += 1
-            await send(line, line_of(self.watch, pod("a", str(self.version))))
-            await line.send(b"0\r\n\r\n")
+            await send(connection, line_of(self.watch, pod("a", str(self.version))))
+            await connection.send(b"0\r\n\r\n")
             return
-        await send(line, line_of("ADDED", pod("c", "13")))
-        await line.hang()
+        await send(connection, line_of("ADDED", pod("c", "13")))
+        await connection.hang()
 
 
-async def begin(line: ServerConnection) -> None:
-    await line.send(
+async def begin(connection: ServerConnection) -> None:
+    await connection.send(
         b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
     )
 
 
-async def send(line: ServerConnection, data: bytes) -> None:
-    await line.send(b"%x\r\n%s\r\n" % (len(data), data))
+async def send(connection: ServerConnection, data: bytes) -> None:
+    await connection.send(b"%x\r\n%s\r\n" % (len(data), data))
 
 
 @asynccontextmanager
@@ -153,7 +155,7 @@ async def cluster(collection: Collection, clock: Clock) -> AsyncIterator[Client]
 
 
 @pytest.mark.parametrize("stream", ["empty", "no bookmark", "cut", "too large", "silent", "no end"])
-async def test_an_informer_gets_there_where_streams_are_broken(
+async def test_an_informer_syncs_although_streams_are_broken(
     stream: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     collection = Collection(stream)
@@ -194,7 +196,7 @@ async def test_a_proxy_that_ends_each_watch_after_one_event_gets_five_watches_an
 
 
 @pytest.mark.timeout(20)  # a process is started
-async def test_an_informer_reports_a_proxy_that_stands_still_after_45_seconds() -> None:
+async def test_an_informer_reports_a_proxy_that_hangs_after_45_seconds() -> None:
     """The kernel of a stopped process acknowledges everything, so keep-alive sees nothing."""
     clock = ManualClock()
     collection = Collection("empty")
@@ -218,7 +220,7 @@ async def test_an_informer_reports_a_proxy_that_stands_still_after_45_seconds() 
                     assert "the server did not respond to a probe within 15 s" in stats.last_error
                     os.kill(process, signal.SIGCONT)
                     await eventually(lambda: pods.stats().reflector.outage is None)
-                    assert pods.stats().reflector.lists == 1  # it went on where it was
+                    assert pods.stats().reflector.lists == 1  # it continued where it was
 
 
 async def test_refused_connections_are_counted_and_logged(
@@ -258,11 +260,11 @@ async def test_pages_without_end_are_an_error_everywhere(page: str, message: str
         pods = client.informer(Pod)
         async with running(pods):
             await eventually(lambda: message in pods.stats().reflector.last_error)
-        asked = client.core_v1.pods("shop")
+        resource = client.core_v1.pods("shop")
         with pytest.raises(DecodeError, match=message):
-            await asked.list_all()
+            await resource.list_all()
         with pytest.raises(DecodeError, match=message):
-            async for _ in asked.each():
+            async for _ in resource.each():
                 pass
     assert len(collection.verbs) < 25
 
@@ -271,7 +273,7 @@ async def test_pages_without_end_are_an_error_everywhere(page: str, message: str
 
 
 class Forbidding(Collection):
-    async def __call__(self, asked: ReceivedRequest, line: ServerConnection) -> None:
+    async def __call__(self, request: ReceivedRequest, connection: ServerConnection) -> None:
         status = {
             "kind": "Status",
             "status": "Failure",
@@ -279,7 +281,7 @@ class Forbidding(Collection):
             "reason": "Forbidden",
             "message": "no",
         }
-        await reply(403, status)(asked, line)
+        await reply(403, status)(request, connection)
 
 
 async def test_client_and_manager_accept_a_watch_error_handler() -> None:
@@ -320,9 +322,9 @@ async def test_the_report_of_a_manager_names_informers_that_fail() -> None:
             await eventually(lambda: manager.report().rows[0].failures > 1)
             report = manager.report()
 
-    line = report.rows[0]
-    assert line.failing_for is not None
-    assert "403" in line.last_error
+    row = report.rows[0]
+    assert row.failing_for is not None
+    assert "403" in row.last_error
     assert "warning: pods: has failed for" in str(report)
 
 
@@ -334,20 +336,20 @@ class Switchable(Collection):
         self.is_off = False
         self.watches: list[ServerConnection] = []
 
-    async def __call__(self, asked: ReceivedRequest, line: ServerConnection) -> None:
+    async def __call__(self, request: ReceivedRequest, connection: ServerConnection) -> None:
         if self.is_off:
-            await Forbidding()(asked, line)
+            await Forbidding()(request, connection)
         else:
-            await super().__call__(asked, line)
+            await super().__call__(request, connection)
 
-    async def _watch(self, line: ServerConnection) -> None:
-        self.watches.append(line)
-        await super()._watch(line)
+    async def _watch(self, connection: ServerConnection) -> None:
+        self.watches.append(connection)
+        await super()._watch(connection)
 
     def switch_off(self) -> None:
         self.is_off = True
-        for line in self.watches:
-            line.cut()
+        for connection in self.watches:
+            connection.cut()
 
 
 @pytest.mark.timeout(20)  # a minute of the clock, and a backoff step: two seconds at least
@@ -364,9 +366,9 @@ async def test_readiness_follows_an_outage_and_its_end() -> None:
             """The page, as soon as it has that status."""
             while True:
                 url = f"http://{manager.stats().addresses['health']}{path}"
-                async with session.get(url) as answer:
-                    if answer.status == until:
-                        return await answer.text()
+                async with session.get(url) as response:
+                    if response.status == until:
+                        return await response.text()
 
         async with running(manager):
             await eventually(lambda: "health" in manager.stats().addresses)

@@ -30,7 +30,7 @@ from .harness import ControllerHarness, returns
 from .websites import SHOP, Website, a_config, a_site, deployment_for
 
 
-async def test_what_is_there_and_what_changes_is_reconciled(harness: ControllerHarness) -> None:
+async def test_existing_and_changed_objects_are_reconciled(harness: ControllerHarness) -> None:
     harness.sites.put(a_site("one"))
     async with harness.running():
         harness.sites.put(a_site("two"))
@@ -76,7 +76,7 @@ async def test_live_changes_go_before_the_first_list(harness: ControllerHarness)
 async def test_a_failing_key_backs_off_and_delays_no_other(
     harness: ControllerHarness,
 ) -> None:
-    """X-4: 5 ms, 10 ms, 20 ms, …, while others go on."""
+    """X-4: 5 ms, 10 ms, 20 ms, …, while others continue."""
 
     async def reconcile(key: ObjectKey, ctx: Context) -> None:
         if key.name == "bad" and ctx.attempt < 4:
@@ -116,7 +116,7 @@ async def test_after_a_success_the_next_failure_waits_briefly_again(
 
 @given(st.lists(st.integers(0, 3), max_size=40), st.integers(1, 4))
 @settings(max_examples=25)
-def test_no_key_is_ever_worked_on_twice_at_once(changes: list[int], workers: int) -> None:
+def test_no_key_is_reconciled_by_two_workers_at_once(changes: list[int], workers: int) -> None:
     """X-4: with any number of workers, and any changes meanwhile."""
 
     async def scenario() -> None:
@@ -146,30 +146,34 @@ def test_no_key_is_ever_worked_on_twice_at_once(changes: list[int], workers: int
 
 
 @pytest.mark.parametrize(
-    ("answer", "again_after"),
+    ("result", "again_after"),
     [(Result(requeue_after=30), 30.0), (Result(requeue=True), 0.005), (RuntimeError("no"), 0.005)],
     ids=["requeue after", "requeue", "error"],
 )
 async def test_a_result_decides_when_the_key_is_reconciled_again(
-    harness: ControllerHarness, answer: object, again_after: float
+    harness: ControllerHarness, result: object, again_after: float
 ) -> None:
-    async with harness.running(returns(answer)):
+    async with harness.running(returns(result)):
         harness.sites.put(a_site("shop"))
         await harness.clock.advance(100)
 
     assert harness.moments == pytest.approx([0.0, again_after])
 
 
-@pytest.mark.parametrize("answer", [None, Result()], ids=["nothing", "done"])
-async def test_what_is_done_does_not_come_again(harness: ControllerHarness, answer: object) -> None:
-    async with harness.running(returns(answer)):
+@pytest.mark.parametrize("result", [None, Result()], ids=["nothing", "done"])
+async def test_a_key_that_is_done_is_not_requeued(
+    harness: ControllerHarness, result: object
+) -> None:
+    async with harness.running(returns(result)):
         harness.sites.put(a_site("shop"))
         await harness.clock.advance(10_000)
 
     assert harness.names() == ["shop"]
 
 
-async def test_changes_of_an_owned_object_are_the_owners(harness: ControllerHarness) -> None:
+async def test_a_change_of_an_owned_object_adds_the_key_of_its_owner(
+    harness: ControllerHarness,
+) -> None:
     owned = harness.informer_client.source(Deployment)
     reference = {"apiVersion": "example.com/v1", "kind": "Website", "name": "shop", "uid": "1"}
     async with harness.running(owns=(WatchSource(Deployment),)):
@@ -347,7 +351,7 @@ async def test_a_key_can_be_enqueued_by_hand(harness: ControllerHarness) -> None
     assert harness.names() == ["shop", "later"]
 
 
-async def test_the_context_speaks_in_the_name_of_the_key(
+async def test_log_lines_and_events_of_a_context_name_the_key(
     harness: ControllerHarness, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
@@ -368,7 +372,7 @@ async def test_the_context_speaks_in_the_name_of_the_key(
     assert harness.recorder.lines == ["Normal Seen 3 replicas"]
 
 
-async def test_an_unknown_type_of_event_costs_the_event_and_no_more(
+async def test_only_the_event_is_dropped_if_its_type_is_unknown(
     harness: ControllerHarness,
 ) -> None:
     async def reconcile(key: ObjectKey, ctx: Context) -> None:

@@ -1,6 +1,6 @@
 """Versions of a kind, converted when kube-apiserver requests it.
 
-For `--kube envtest`: the embedded server knows no conversion webhooks.
+For `--kube envtest`: the embedded server does not support conversion webhooks.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ async def test_a_runnable_may_end(managed: Managed) -> None:
         assert manager.stats().state == "running"
 
 
-async def test_stopping_finishes_what_is_in_work(managed: Managed, client: Client) -> None:
+async def test_stopping_finishes_running_reconciles(managed: Managed, client: Client) -> None:
     manager = managed()
     begun, finish, finished = asyncio.Event(), asyncio.Event(), []
 
@@ -373,7 +373,7 @@ async def test_a_webhook_in_flight_that_ignores_cancellation_is_named_and_does_n
     manager.add(webhooks)
     ended = asyncio.create_task(manager.run())
     url = f"http://{await webhooks.address()}/validate--v1-configmap"
-    asked = {
+    review_request = {
         "uid": "1",
         "kind": {},
         "resource": {},
@@ -382,7 +382,11 @@ async def test_a_webhook_in_flight_that_ignores_cancellation_is_named_and_does_n
         "namespace": "shop",
         "object": {"metadata": {"name": "one"}},
     }
-    review = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": asked}
+    review = {
+        "apiVersion": "admission.k8s.io/v1",
+        "kind": "AdmissionReview",
+        "request": review_request,
+    }
     async with aiohttp.ClientSession() as http:
         asking = asyncio.create_task(http.post(url, json=review))
         await stubborn.begun.wait()
@@ -516,7 +520,7 @@ async def test_a_reconcile_that_waits_for_a_thread_ends_when_it_is_cancelled(
     await until(begun.is_set)
     manager.stop()
     try:
-        await ended  # without an error, and although the thread goes on
+        await ended  # without an error, and although the thread still runs
         assert not finish.is_set()
     finally:
         finish.set()

@@ -43,9 +43,9 @@ async def webhook() -> AsyncIterator[str]:
 async def status(url: str, method: str = "GET", **headers: str) -> int:
     async with (
         aiohttp.ClientSession() as session,
-        session.request(method, url, headers=headers) as answer,
+        session.request(method, url, headers=headers) as response,
     ):
-        return answer.status
+        return response.status
 
 
 @pytest.mark.parametrize("host", ["10.1.2.3:8081", "website.shop.svc", "evil.example.com"])
@@ -53,7 +53,9 @@ async def test_any_host_is_accepted_because_the_kubelet_uses_the_pods_address(
     health: str, webhook: str, host: str
 ) -> None:
     assert await status(health, Host=host) == 200
-    assert await status(webhook, "POST", Host=host) == 400  # asked, and it was no review
+    assert (
+        await status(webhook, "POST", Host=host) == 400
+    )  # it was called, and the body was not a review
 
 
 @pytest.mark.parametrize("headers", FOREIGN)
@@ -69,7 +71,9 @@ async def test_a_browser_that_opens_the_page_itself_gets_it(health: str) -> None
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"])
-async def test_health_has_no_use_for_methods_that_change(health: str, method: str) -> None:
+async def test_health_endpoints_reject_methods_that_change_something(
+    health: str, method: str
+) -> None:
     assert await status(health, method) == 405
     assert await status(health, "HEAD") == 200
 
@@ -86,8 +90,8 @@ async def test_no_response_allows_other_origins_to_read_it(
     headers = {"Origin": origin} if origin else {}
     async with aiohttp.ClientSession() as session:
         for url, method in [(health, "GET"), (webhook, "POST"), (health, "OPTIONS")]:
-            async with session.request(method, url, headers=headers) as answer:
-                assert not [name for name in answer.headers if "access-control" in name.lower()]
+            async with session.request(method, url, headers=headers) as response:
+                assert not [name for name in response.headers if "access-control" in name.lower()]
 
 
 async def test_livez_is_healthz_under_another_name(health: str) -> None:

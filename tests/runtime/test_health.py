@@ -1,4 +1,4 @@
-"""HealthChecks, signs of life, and addresses."""
+"""Health checks, liveness of informers, and addresses of endpoints."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_the_name_of_a_check_is_unique(clock: ManualClock) -> None:
         checks.add("disk", fine)
 
 
-def test_no_checks_are_passed() -> None:
+def test_a_report_without_checks_passes() -> None:
     assert HealthReport({}).is_healthy
 
 

@@ -52,7 +52,7 @@ async def test_an_informer_caches_all_namespaces_unless_one_is_named(client: Cli
         assert names(at_home) == ["here"]
 
 
-async def test_an_informer_follows_what_changes(client: Client) -> None:
+async def test_an_informer_follows_changes(client: Client) -> None:
     pods = client.core_v1.pods()
     async with client.informer(Pod, index={"node": "spec.nodeName"}) as informer:
         made = await pods.create(a_pod("web", node="node-7", app="web"))
@@ -157,7 +157,7 @@ async def test_a_client_serves_a_factory(client: Client) -> None:
         assert namespaces.lister.get("default") is not None
 
 
-async def test_a_server_that_was_away_is_caught_up_with(hasty: Client, server: APIServer) -> None:
+async def test_an_informer_catches_up_after_an_outage(hasty: Client, server: APIServer) -> None:
     """X-1: what changed meanwhile is known, and notified as what it was."""
     maps = hasty.core_v1.config_maps()
     for name in ("stays", "changes", "goes"):
@@ -165,7 +165,7 @@ async def test_a_server_that_was_away_is_caught_up_with(hasty: Client, server: A
     changes: list[tuple[str, str]] = []
 
     def note(change: Change[ConfigMap]) -> None:
-        if not change.is_resync:  # a new list tells everything again
+        if not change.is_resync:  # a new list reports everything again
             changes.append((change.type, change.key.name))
 
     async with hasty.informer(ConfigMap, namespace="default") as informer:

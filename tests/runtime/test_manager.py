@@ -259,9 +259,7 @@ def test_a_lease_needs_a_name_that_it_can_have(managed: Managed) -> None:
 # --- endpoints
 
 
-async def test_pages_say_whether_it_lives_and_what_it_counts(
-    managed: Managed, client: Client
-) -> None:
+async def test_the_endpoints_report_health_and_metrics(managed: Managed, client: Client) -> None:
     manager = managed(health="127.0.0.1:0", metrics="127.0.0.1:0", leader_election="maps")
     manager.add_health_check("disk", lambda: True)
 
@@ -309,7 +307,7 @@ def test_an_invalid_address_is_rejected(managed: Managed, address: Any) -> None:
         managed(health=address)
 
 
-async def test_a_manager_runs_once_and_is_put_together_before(managed: Managed) -> None:
+async def test_a_manager_runs_once_and_accepts_declarations_only_before(managed: Managed) -> None:
     manager = managed()
     with pytest.raises(InvalidArgument, match="does not run yet"):
         _ = manager.client
@@ -379,7 +377,7 @@ async def test_keys_can_be_enqueued_by_hand(managed: Managed) -> None:
     assert calls == [SHOP]
 
 
-class Gate(Resource, group="gates.k8s.io", version="v1", plural="gates"):
+class GatedSite(Resource, group="gates.k8s.io", version="v1", plural="gates"):
     spec: WebsiteSpec
 
 
@@ -387,17 +385,17 @@ class Gate(Resource, group="gates.k8s.io", version="v1", plural="gates"):
 async def test_a_definition_is_installed_with_its_labels_and_annotations(
     managed: Managed, client: Client, first: str
 ) -> None:
-    """A protected group is refused without an annotation."""
+    """A protected group is rejected without an annotation."""
     manager = managed()
 
     async def reconcile(key: ObjectKey, ctx: Context) -> None: ...
 
     if first == "controller":
-        manager.controller(Gate, install_crd=True)(reconcile)
+        manager.controller(GatedSite, install_crd=True)(reconcile)
     approved = {"api-approved.kubernetes.io": "unapproved, for a test"}
-    manager.install_crd(Gate, labels={"app": "gates"}, annotations=approved)
+    manager.install_crd(GatedSite, labels={"app": "gates"}, annotations=approved)
     if first == "install_crd":
-        manager.controller(Gate, install_crd=True)(reconcile)
+        manager.controller(GatedSite, install_crd=True)(reconcile)
     async with running(manager):
         await manager.wait_ready(timeout=4)
         crd = await client.resource(CustomResourceDefinition).get("gates.gates.k8s.io")
@@ -437,7 +435,7 @@ def test_nothing_is_read_or_opened_before_run(
 
 async def test_a_protected_group_needs_its_annotation(managed: Managed) -> None:
     manager = managed()
-    manager.install_crd(Gate)
+    manager.install_crd(GatedSite)
 
     with pytest.raises(Invalid, match=r"api-approved\.kubernetes\.io"):
         await manager.run()

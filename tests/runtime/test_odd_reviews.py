@@ -20,7 +20,7 @@ from kubeloop.patches import apply_json_patch
 from kubeloop.runtime import AdmissionRequest, WebhookServer
 from kubeloop.wire.core.v1 import ConfigMap
 
-from .test_admission import OldWebsite, a_review, an_old_site, asked, to_new
+from .test_admission import OldWebsite, a_conversion_review, a_review, an_old_site, to_new
 from .websites import Website
 
 HOOKS = [
@@ -80,10 +80,10 @@ class Running:
         self._thread.join()
         self._loop.close()
 
-    def ask(self, path: str, body: bytes, **headers: str) -> tuple[int, bytes]:
+    def send(self, path: str, body: bytes, **headers: str) -> tuple[int, bytes]:
         self.connection.request("POST", path, body, headers)
-        answer = self.connection.getresponse()
-        return answer.status, answer.read()
+        reply = self.connection.getresponse()
+        return reply.status, reply.read()
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +97,7 @@ def hooks() -> Iterator[Running]:
 def test_invalid_metadata_is_rejected(hooks: Running, metadata: Any, where: str) -> None:
     odd = {"metadata": metadata, "spec": {}}
 
-    status, body = hooks.ask(HOOKS[0], a_review(**{where: odd}))
+    status, body = hooks.send(HOOKS[0], a_review(**{where: odd}))
 
     assert status == 400
     assert body.startswith(b"admission review: the ")
@@ -108,7 +108,9 @@ def test_invalid_metadata_is_rejected(hooks: Running, metadata: Any, where: str)
 def test_an_object_with_invalid_metadata_is_not_converted(hooks: Running, metadata: Any) -> None:
     before = hooks.webhooks.stats()
 
-    status, body = hooks.ask("/convert", asked(an_old_site(), {"metadata": metadata}))
+    status, body = hooks.send(
+        "/convert", a_conversion_review(an_old_site(), {"metadata": metadata})
+    )
 
     assert status == 400
     assert b"conversion review: the object is not an object of the API" in body
@@ -120,10 +122,10 @@ def test_a_review_by_another_method_reaches_no_function(hooks: Running, method: 
     before = hooks.webhooks.stats()
 
     hooks.connection.request(method, HOOKS[1], a_review())
-    answer = hooks.connection.getresponse()
-    answer.read()
+    reply = hooks.connection.getresponse()
+    reply.read()
 
-    assert (answer.status, answer.headers["Allow"]) == (405, "POST")
+    assert (reply.status, reply.headers["Allow"]) == (405, "POST")
     assert hooks.webhooks.stats() == before
 
 
@@ -144,7 +146,7 @@ REVIEWS = [
     a_review(operation="UPDATE", oldObject=json.loads(a_review())["request"]["object"]),
     a_review(object={"metadata": {"name": "one", "generateName": "o"}, "data": {"a": "b"}}),
     a_review(operation="DELETE", object=None, oldObject={"metadata": {}, "data": None}),
-    asked(an_old_site(), an_old_site()),
+    a_conversion_review(an_old_site(), an_old_site()),
 ]
 
 
@@ -193,17 +195,17 @@ def test_every_body_gets_a_response_or_an_error_with_a_reason(
 ) -> None:
     before = hooks.webhooks.stats()
 
-    status, answer = hooks.ask(path, body)
+    status, reply = hooks.send(path, body)
 
-    assert status in {200, 400}, answer
+    assert status in {200, 400}, reply
     if status == 400:
-        assert b"review: " in answer
+        assert b"review: " in reply
         assert hooks.webhooks.stats() == before
     else:
-        _check_answer(json.loads(body), msgspec.json.decode(answer)["response"])
+        _check_response(json.loads(body), msgspec.json.decode(reply)["response"])
 
 
-def _check_answer(review: Any, response: Any) -> None:
+def _check_response(review: Any, response: Any) -> None:
     """The response has the uid of the request, and its patch applies to the object."""
     assert response["uid"] == review["request"]["uid"]
     if "allowed" not in response:  # a conversion
@@ -232,6 +234,6 @@ def _check_answer(review: Any, response: Any) -> None:
 def test_unusual_encodings_and_depths_get_a_response(
     hooks: Running, body: bytes, headers: dict[str, str]
 ) -> None:
-    status, _ = hooks.ask(HOOKS[1], body, **headers)
+    status, _ = hooks.send(HOOKS[1], body, **headers)
 
     assert status in {200, 400}

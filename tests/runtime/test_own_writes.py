@@ -69,7 +69,7 @@ async def test_the_responses_to_writes_report_what_was_written(client: Client) -
     assert (deleted.key, deleted.uid) == (created.key, made.metadata.uid)
 
 
-async def test_a_recording_client_shares_what_is_known_of_kinds(client: Client) -> None:
+async def test_a_recording_client_shares_the_discovery_cache(client: Client) -> None:
     """Else every reconcile would ask the server again which kinds it has."""
     first, second = recording_client(client, print), recording_client(client, print)
 
@@ -171,7 +171,7 @@ async def test_a_key_waits_until_the_cache_has_its_own_write(harness: Controller
     assert seen == [1, 2]
 
 
-async def test_a_key_that_waits_holds_no_worker_and_is_not_in_work(
+async def test_a_parked_key_holds_no_worker_and_is_not_in_processing(
     harness: ControllerHarness,
 ) -> None:
     async def reconcile(key: ObjectKey, ctx: Context) -> Result | None:
@@ -697,8 +697,8 @@ async def test_a_cache_that_stays_behind_is_reported_by_readyz_and_an_event(
         page = f"http://{manager.stats().addresses['health']}/readyz"
 
         async def ready() -> str:
-            async with http.get(page) as answer:
-                return await answer.text()
+            async with http.get(page) as response:
+                return await response.text()
 
         await clock.advance(BEHIND_AFTER)
         assert "[+]own-writes ok" in await ready()

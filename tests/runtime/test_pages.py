@@ -20,6 +20,6 @@ MAP = (DOCS / "how-to" / "from-client-go.md").read_text(encoding="utf-8")
         "NotCached", "WebhookServer", "any_of", "all_of", "none_of", "generation_changed",
     ],
 )  # fmt: skip
-def test_the_map_names_what_there_is(name: str) -> None:
+def test_the_map_lists_names_that_exist(name: str) -> None:
     assert f"`{name}" in MAP or f"{name}(" in MAP or f"[{name}" in MAP
     assert hasattr(kubeloop, name) or hasattr(runtime, name)

@@ -7,8 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kubeloop.cache import Change, Entry, EntryCodec
-from kubeloop.cache.notifications import Notification
+from kubeloop.cache import Change, Entry, EntryCodec, Notification
 from kubeloop.errors import InvalidArgument
 from kubeloop.meta import GroupKind, ObjectKey
 from kubeloop.runtime import (
@@ -74,7 +73,7 @@ def resync() -> Change[ConfigMap]:
         (annotations_changed, {"annotations": {"a": "b"}}, {"annotations": {}}),
     ],
 )
-def test_an_update_passes_when_that_part_is_another(
+def test_an_update_passes_when_that_part_has_changed(
     predicate: Predicate, same: dict[str, Any], other: dict[str, Any]
 ) -> None:
     assert not predicate(update(same, same))

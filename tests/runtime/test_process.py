@@ -43,7 +43,7 @@ def test_the_garbage_collector_runs_less_often_and_is_restored() -> None:
     assert gc.get_freeze_count() == 0
 
 
-def test_lines_are_written_by_a_thread_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_log_lines_are_written_by_a_separate_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     output = io.StringIO()
     monkeypatch.setattr(sys, "stderr", output)
 
@@ -55,7 +55,7 @@ def test_lines_are_written_by_a_thread_of_their_own(monkeypatch: pytest.MonkeyPa
     assert output.getvalue().endswith("INFO kubeloop.test: hello there\n")
 
 
-def test_a_program_that_has_arranged_its_log_keeps_it() -> None:
+def test_a_program_that_configured_logging_keeps_its_configuration() -> None:
     root = logging.getLogger()
     handlers = root.handlers[:]
     assert handlers, "pytest has its own"
@@ -70,7 +70,7 @@ def test_a_program_that_has_arranged_its_log_keeps_it() -> None:
 async def test_a_signal_reaches_all_handlers() -> None:
     received: list[str] = []
 
-    def hears(name: str) -> ExitStack:
+    def handles(name: str) -> ExitStack:
         stack = ExitStack()
         stack.enter_context(
             handle_signals(
@@ -80,11 +80,11 @@ async def test_a_signal_reaches_all_handlers() -> None:
         return stack
 
     before = signal.getsignal(signal.SIGTERM)
-    first, second = hears("first"), hears("second")
+    first, second = handles("first"), handles("second")
     with first:
         with second:
-            await raised(signal.SIGTERM)
-        await raised(signal.SIGTERM)
+            await raise_signal(signal.SIGTERM)
+        await raise_signal(signal.SIGTERM)
 
     assert received == ["first stops", "second stops", "first ends"]
     assert signal.getsignal(signal.SIGTERM) == before
@@ -111,7 +111,7 @@ async def test_outside_the_main_thread_no_signal_is_handled() -> None:
     assert await asyncio.to_thread(asyncio.run, listen()) == before
 
 
-async def raised(which: signal.Signals) -> None:
+async def raise_signal(which: signal.Signals) -> None:
     signal.raise_signal(which)
     await ManualClock().settle()
 

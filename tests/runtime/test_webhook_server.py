@@ -21,7 +21,7 @@ from kubeloop.testing.server.access.certs import Authority
 from kubeloop.wire.admissionregistration.v1 import ServiceReference
 from kubeloop.wire.core.v1 import ConfigMap
 
-from .test_admission import OldWebsite, a_review, an_old_site, asked, to_new
+from .test_admission import OldWebsite, a_conversion_review, a_review, an_old_site, to_new
 from .websites import Website, a_config, a_site
 
 AUTHORITY = Authority()
@@ -84,7 +84,7 @@ async def test_a_deletion_can_be_denied(client: Client, certificates: Path) -> N
     assert caught.value.status.code == 409
 
 
-async def test_a_function_that_fails_is_a_no_and_a_line_with_the_key(
+async def test_a_function_that_fails_denies_and_is_logged_with_the_key(
     client: Client, certificates: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     webhooks = WebhookServer("127.0.0.1:0", certificates=certificates)
@@ -103,7 +103,7 @@ async def test_a_function_that_fails_is_a_no_and_a_line_with_the_key(
 
 @asynccontextmanager
 async def plain(webhooks: WebhookServer) -> AsyncIterator[aiohttp.ClientSession]:
-    """Asked without TLS, by hand."""
+    """Requests sent by hand, without TLS."""
     async with (
         running(webhooks),
         aiohttp.ClientSession(f"http://{await webhooks.address()}") as session,
@@ -122,14 +122,14 @@ async def test_warnings_are_shown_whatever_is_decided(*, decision: bool) -> None
             raise Denied("spec.replicas: at most 10")
 
     async with plain(webhooks) as session:
-        answer = await session.post("/validate-example-com-v1-website", data=a_review())
-        response = (await answer.json())["response"]
+        reply = await session.post("/validate-example-com-v1-website", data=a_review())
+        response = (await reply.json())["response"]
 
     assert response["allowed"] is decision
     assert response["warnings"] == ["spec.image: pin it by digest"]
 
 
-async def test_a_function_that_hangs_is_a_no_in_time() -> None:
+async def test_a_function_that_hangs_denies_in_time() -> None:
     clock = ManualClock()
     webhooks = WebhookServer("127.0.0.1:0", clock=clock)
     begun = asyncio.Event()
@@ -140,15 +140,13 @@ async def test_a_function_that_hangs_is_a_no_in_time() -> None:
         await asyncio.Event().wait()
 
     async with plain(webhooks) as session:
-        asking = asyncio.create_task(
-            session.post("/mutate-example-com-v1-website", data=a_review())
-        )
+        call = asyncio.create_task(session.post("/mutate-example-com-v1-website", data=a_review()))
         await begun.wait()
         await clock.advance(11)
-        answer: Any = await (await asking).json()
+        reply: Any = await (await call).json()
 
-    assert answer["response"]["allowed"] is False
-    assert "no decision within 10 s" in answer["response"]["status"]["message"]
+    assert reply["response"]["allowed"] is False
+    assert "no decision within 10 s" in reply["response"]["status"]["message"]
 
 
 async def test_a_function_that_is_cancelled_from_inside_denies_with_a_reason(
@@ -161,10 +159,10 @@ async def test_a_function_that_is_cancelled_from_inside_denies_with_a_reason(
         raise asyncio.CancelledError  # something that it waited for was
 
     async with plain(webhooks) as session:
-        asking = session.post("/validate-example-com-v1-website", data=a_review())
-        answer: Any = await (await asking).json()
+        call = session.post("/validate-example-com-v1-website", data=a_review())
+        reply: Any = await (await call).json()
 
-    assert answer["response"]["allowed"] is False
+    assert reply["response"]["allowed"] is False
     assert webhooks.stats().failed == 1
     assert "default/shop: cancelled from inside" in caplog.text
 
@@ -176,13 +174,13 @@ async def test_a_body_that_is_not_a_review_is_rejected() -> None:
 
     async with plain(webhooks) as session:
         path = "/validate-example-com-v1-website"
-        answers = [
+        replies = [
             await session.post(path, data=b"hello"),
             await session.post("/convert", data=b"hello"),
             await session.post("/other", data=a_review()),
         ]
 
-    assert [answer.status for answer in answers] == [400, 400, 404]
+    assert [reply.status for reply in replies] == [400, 400, 404]
 
 
 async def test_versions_are_converted() -> None:
@@ -190,9 +188,11 @@ async def test_versions_are_converted() -> None:
     webhooks.convert(OldWebsite, Website)(to_new)
 
     async with plain(webhooks) as session:
-        answer = await (await session.post("/convert", data=asked(an_old_site()))).json()
+        reply = await (
+            await session.post("/convert", data=a_conversion_review(an_old_site()))
+        ).json()
 
-    assert answer["response"]["convertedObjects"][0]["spec"]["replicas"] == 4
+    assert reply["response"]["convertedObjects"][0]["spec"]["replicas"] == 4
     assert webhooks.stats().converted == 1
 
 
@@ -220,7 +220,7 @@ def test_a_configuration_names_a_url_or_a_service() -> None:
 # --- certificates
 
 
-async def shown(address: str, *, name: str = "") -> bytes:
+async def served_certificate(address: str, *, name: str = "") -> bytes:
     """The certificate of a new connection, with a server name if given."""
     host, _, port = address.rpartition(":")
     context = ssl.create_default_context(cadata=AUTHORITY.pem.decode())
@@ -234,26 +234,26 @@ async def shown(address: str, *, name: str = "") -> bytes:
     return found
 
 
-async def test_a_new_certificate_is_shown_without_a_restart(certificates: Path) -> None:
+async def test_a_new_certificate_is_used_without_a_restart(certificates: Path) -> None:
     clock = ManualClock()
     webhooks = WebhookServer("127.0.0.1:0", certificates=certificates, clock=clock)
     async with running(webhooks):
         address = await webhooks.address()
-        before = await shown(address)
+        before = await served_certificate(address)
 
         AUTHORITY.server("another").write(certificates)
 
         # No time passes: the very next handshake shows it, without and with a name in it.
-        after = await shown(address)
+        after = await served_certificate(address)
         assert after != before
-        assert await shown(address, name="localhost") == after
+        assert await served_certificate(address, name="localhost") == after
 
         AUTHORITY.server("third").write(certificates)
         await clock.advance(11)
-        assert await shown(address) not in {before, after}
+        assert await served_certificate(address) not in {before, after}
 
 
-def test_a_pair_that_is_replaced_while_it_is_loaded_is_shown_at_once(
+def test_a_pair_that_is_replaced_while_it_is_loaded_is_used_at_once(
     certificates: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The certificate of before was read, and then the key of after."""
@@ -328,7 +328,7 @@ def test_restoring_the_previous_pair_ends_the_errors(
     assert certificate.stats().last_error == ""
 
 
-def test_a_pair_that_could_not_be_read_is_read_at_a_later_look(
+def test_a_pair_that_could_not_be_read_is_read_again_later(
     certificates: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     certificate = ServingCertificate(certificates)

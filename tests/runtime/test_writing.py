@@ -77,7 +77,7 @@ async def test_the_finalizers_of_others_stay(with_sites: Client) -> None:
     assert (await sites.get("shop")).metadata.finalizers == ["example.com/others"]
 
 
-async def test_an_object_that_is_going_gets_no_finalizer(with_sites: Client) -> None:
+async def test_an_object_that_is_being_deleted_gets_no_finalizer(with_sites: Client) -> None:
     sites, site, cleaning = with_sites.resource(Website), a_site(), Cleaning()
     site.metadata.finalizers = ["example.com/others"]
     old = await sites.create(site)
@@ -89,7 +89,7 @@ async def test_an_object_that_is_going_gets_no_finalizer(with_sites: Client) -> 
     assert cleaning.cleaned == []
 
 
-async def test_an_object_that_is_gone_or_another_is_left_alone(with_sites: Client) -> None:
+async def test_a_deleted_or_re_created_object_is_not_changed(with_sites: Client) -> None:
     sites, cleaning = with_sites.resource(Website), Cleaning()
     old = await ensure_finalizer(with_sites, await sites.create(a_site()), NAME, cleaning)
     assert old is not None

@@ -76,7 +76,7 @@ def test_adding_with_a_delay_never_blocks_and_has_no_limit(queue: DelayingQueue[
     assert queue.stats().waiting == 5000
 
 
-def test_a_delay_that_is_not_a_number_is_refused(queue: DelayingQueue[str]) -> None:
+def test_a_delay_that_is_not_a_number_is_rejected(queue: DelayingQueue[str]) -> None:
     with pytest.raises(InvalidArgument, match="add 'web' after nan s"):
         queue.add("web", after=float("nan"))
 
@@ -187,7 +187,7 @@ async def test_an_earlier_key_resets_the_timer_of_a_waiting_worker(
     assert worker.result() == "soon"
 
 
-async def test_a_waiting_worker_looks_at_the_clock_every_ten_seconds(
+async def test_a_waiting_worker_checks_the_clock_every_ten_seconds(
     queue: DelayingQueue[str], clock: ManualClock, tasks: Tasks
 ) -> None:
     """WKQ-9: adding after a delay."""

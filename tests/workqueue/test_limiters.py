@@ -203,7 +203,7 @@ def test_an_error_of_the_limiter_reaches_the_caller_and_leaves_the_queue_unchang
 
 
 @pytest.mark.parametrize("kind", [RateLimitingQueue, PriorityQueue])
-def test_a_limiter_whose_delay_is_not_a_number_is_refused(
+def test_a_limiter_whose_delay_is_not_a_number_is_rejected(
     kind: type[RateLimitingQueue[str]], clock: ManualClock
 ) -> None:
     queue = kind(ItemFastSlowRateLimiter(float("nan"), 1, 1), clock=clock)

@@ -131,7 +131,7 @@ async def test_a_piece_that_fails_cancels_the_others_and_its_error_is_raised() -
 
 
 @pytest.mark.parametrize(("workers", "chunk_size"), [(0, 1), (1, 0), (-1, 1)])
-async def test_zero_workers_or_an_empty_chunk_are_refused(workers: int, chunk_size: int) -> None:
+async def test_zero_workers_or_an_empty_chunk_are_rejected(workers: int, chunk_size: int) -> None:
     async def work(piece: int) -> None: ...
 
     with pytest.raises(InvalidArgument, match="at least 1"):

@@ -232,7 +232,7 @@ async def test_the_default_limiter_delays_each_key_on_its_own(
 async def test_drain_waits_although_controller_runtimes_does_not(
     priority_queue: PriorityQueue[str], clock: ManualClock, tasks: Tasks
 ) -> None:
-    """WKQ-7; the difference from WKQ-22 stands in docs/reference/differences.md."""
+    """WKQ-7; the difference from WKQ-22 is listed in docs/reference/differences.md."""
     priority_queue.add("web", priority=3)
     priority_queue.get_nowait()
     draining = tasks.start(priority_queue.drain())
@@ -261,7 +261,7 @@ async def test_shutdown_drops_delayed_keys(
 
 
 @pytest.mark.parametrize("rate_limited", [True, False])
-def test_a_delay_that_is_not_a_number_is_refused(
+def test_a_delay_that_is_not_a_number_is_rejected(
     priority_queue: PriorityQueue[str], rate_limited: bool
 ) -> None:
     with pytest.raises(InvalidArgument):

@@ -139,7 +139,7 @@ def test_keys_are_compared_by_value() -> None:
     assert len(queue) == 0
 
 
-def test_a_key_that_cannot_be_hashed_is_refused_and_nothing_changes() -> None:
+def test_a_key_that_cannot_be_hashed_is_rejected_and_nothing_changes() -> None:
     """WKQ-8: keys are compared by value."""
     queue: WorkQueue[object] = WorkQueue()
 
@@ -149,7 +149,7 @@ def test_a_key_that_cannot_be_hashed_is_refused_and_nothing_changes() -> None:
     assert len(queue) == 0
 
 
-def test_done_without_get_is_refused_and_changes_nothing(any_queue: WorkQueue[str]) -> None:
+def test_done_without_get_is_rejected_and_changes_nothing(any_queue: WorkQueue[str]) -> None:
     """WKQ-C11: client-go would queue the key a second time."""
     any_queue.add("web")
 
@@ -160,7 +160,7 @@ def test_done_without_get_is_refused_and_changes_nothing(any_queue: WorkQueue[st
     assert process_all(any_queue) == ["web"]
 
 
-def test_a_second_done_is_refused_and_changes_nothing(any_queue: WorkQueue[str]) -> None:
+def test_a_second_done_is_rejected_and_changes_nothing(any_queue: WorkQueue[str]) -> None:
     """WKQ-4, WKQ-C11: done."""
     any_queue.add("web")
     any_queue.get_nowait()

@@ -125,7 +125,7 @@ def test_other_threads_can_use_rate_limits_and_priorities(
     assert (process_all(priority_queue), priority_queue.stats().waiting) == (["high", "low"], 1)
 
 
-def test_a_delay_that_is_not_a_number_is_refused_in_the_calling_thread(
+def test_a_delay_that_is_not_a_number_is_rejected_in_the_calling_thread(
     queue: DelayingQueue[str],
 ) -> None:
     with pytest.raises(InvalidArgument):

@@ -13,11 +13,10 @@ from .codec import EntryCodec
 from .controller import Controller
 from .delta_fifo import DeltaFIFO
 from .delta_queue import Batch, DeltaQueue, KnownObjects, RealFIFO
-from .entry import Delta, DeltaType, Entry
+from .entry import Delta, DeltaType, Entry, KeyFunc
 from .entry_decoder import EntryDecoder, Transform
 from .errors import (
     IndexConflict,
-    PartlyApplied,
     QueueClosed,
     Requeue,
     TransformFailed,
@@ -29,10 +28,9 @@ from .factory import SharedInformerFactory
 from .handlers import ChangeStream, Registration
 from .index import NAMESPACE, Indexers, IndexFunc, index_func_to_key_func
 from .indexer import Indexer, Lister, Store
-from .informer import InformerOptions, SharedInformer
-from .key_functions import KeyFunc
+from .informer import SharedInformer
 from .list_watch import ListWatch, RawPage, Scope
-from .metrics import CacheMetrics, PrometheusCacheMetrics
+from .metrics import PrometheusCacheMetrics
 from .mutation_cache import MutationCache
 from .mutation_detector import CacheMutated, MutationDetector
 from .reflector import Reflector
@@ -41,59 +39,13 @@ from .storage import StorageFormat
 from .store import ThreadSafeStore
 from .waiting import InformerStopped, NotSynced
 
-# For other packages of kubeloop; not public.
-# isort: split
-from .applier import DeltaApplier as DeltaApplier
-from .codec import CodecStats as CodecStats
-from .controller import ControllerStats as ControllerStats
-from .controller import DeltaProducer as DeltaProducer
-from .delta_queue import EntryTransform as EntryTransform
-from .delta_queue import Process as Process
-from .delta_queue import QueueStats as QueueStats
-from .entry import OwnerRef as OwnerRef
-from .entry_decoder import EntryDecoderStats as EntryDecoderStats
-from .expiration import ExpirationCacheStats as ExpirationCacheStats
-from .factory import FactoryStats as FactoryStats
-from .factory import ListWatchClient as ListWatchClient
-from .factory import SyncResult as SyncResult
-from .factory import Watchable as Watchable
-from .handlers import HandlerStats as HandlerStats
-from .index import IndexStats as IndexStats
-from .indexer import SelectorLike as SelectorLike
-from .indexer import free_in_steps as free_in_steps
-from .informer import InformerState as InformerState
-from .informer import InformerStats as InformerStats
-from .informer import StorageOptions as StorageOptions
-from .list_watch import PageHead as PageHead
-from .list_watch import PageStream as PageStream
-from .list_watch import RawItem as RawItem
-from .metrics import CACHE_METRIC_NAMES as CACHE_METRIC_NAMES
-from .metrics import Meter as Meter
-from .mutation_cache import MutationCacheStats as MutationCacheStats
-from .mutation_detector import MutationDetectorStats as MutationDetectorStats
-from .mutation_detector import is_detector_enabled as is_detector_enabled
-from .notifications import Notification as Notification
-from .outage import OutageStats as OutageStats
-from .reflector import Target as Target
-from .reflector import WatchErrorHandler as WatchErrorHandler
-from .reflector_errors import VeryShortWatch as VeryShortWatch
-from .reflector_errors import WatchListInconsistent as WatchListInconsistent
-from .reflector_state import ReflectorState as ReflectorState
-from .reflector_state import ReflectorStats as ReflectorStats
-from .report import CacheReport as CacheReport
-from .report import CacheRow as CacheRow
-from .store import StoreStats as StoreStats
-from .watch_list import WatchListSupport as WatchListSupport
-
 __all__ = [
     "NAMESPACE",
     "Batch",
-    "CacheMetrics",
     "CacheMutated",
     "Change",
     "ChangeStream",
     "ChangeType",
-    "CodecStats",
     "Controller",
     "Delta",
     "DeltaFIFO",
@@ -108,7 +60,6 @@ __all__ = [
     "IndexFunc",
     "Indexer",
     "Indexers",
-    "InformerOptions",
     "InformerStopped",
     "KeyFunc",
     "KnownObjects",
@@ -117,7 +68,6 @@ __all__ = [
     "MutationCache",
     "MutationDetector",
     "NotSynced",
-    "PartlyApplied",
     "PrometheusCacheMetrics",
     "QueueClosed",
     "RawPage",
@@ -139,3 +89,30 @@ __all__ = [
     "index_func_to_key_func",
     "older_than",
 ]
+
+# For other packages of kubeloop; not public.
+from .applier import DeltaApplier as DeltaApplier
+from .changes import Notification as Notification
+from .codec import CodecStats as CodecStats
+from .delta_queue import QueueStats as QueueStats
+from .entry import OwnerRef as OwnerRef
+from .errors import PartlyApplied as PartlyApplied
+from .factory import FactoryStats as FactoryStats
+from .factory import Watchable as Watchable
+from .handlers import HandlerStats as HandlerStats
+from .indexer import SelectorLike as SelectorLike
+from .indexer import free_in_steps as free_in_steps
+from .informer import InformerOptions as InformerOptions
+from .informer import InformerState as InformerState
+from .informer import InformerStats as InformerStats
+from .metrics import CACHE_METRIC_NAMES as CACHE_METRIC_NAMES
+from .metrics import CacheMetrics as CacheMetrics
+from .mutation_detector import is_detector_enabled as is_detector_enabled
+from .outage import OutageStats as OutageStats
+from .reflector import WatchErrorHandler as WatchErrorHandler
+from .reflector_errors import VeryShortWatch as VeryShortWatch
+from .reflector_state import ReflectorState as ReflectorState
+from .report import CacheReport as CacheReport
+from .report import CacheRow as CacheRow
+from .waiting import has_reached as has_reached
+from .watch_list import WatchListSupport as WatchListSupport

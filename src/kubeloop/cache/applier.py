@@ -5,8 +5,8 @@ change in the store. A list is stored at once and its notifications are sent in 
 which the event loop runs. What is not in the store is added, whatever the type of the delta;
 what is, is updated. An object with another uid than the stored one is another object: handlers
 are notified of the delete of the old one, then of the add of the new one.
-See also: `delta_queue` (where deltas come from), `handlers` (who is notified), `informer` (the
-path of an event).
+See also: `delta_queue` (where deltas come from), `handlers` (receive notifications),
+`informer` (the path of an event).
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from typing import Any, TypeAlias, final
 from kubeloop.kit import Clock, SystemClock, Yielder
 from kubeloop.wire import get_logger
 
+from .changes import Notification
 from .entry import Delta, DeltaType, Entry, are_different_objects
 from .indexer import Indexer, free_in_steps
 from .metrics import NO_METER, Meter
-from .notifications import Notification
 from .store import EntriesByKey
 
 __all__ = ["DeltaApplier", "Recipient"]
@@ -37,8 +37,9 @@ Recipient: TypeAlias = Callable[[Sequence[Notification]], None]
 class DeltaApplier:
     """Applies deltas to an indexer; pass it to `DeltaQueue.pop`.
 
-    `recipients` returns those to notify of a change that is made now. `on_store` is called with
-    each entry that is stored, `after_change` after a delta that was applied directly.
+    `recipients` returns the handlers to notify of a change that is made now. `on_store` is
+    called with each entry that is stored, `after_change` after a delta that was applied
+    directly.
     """
 
     def __init__(
@@ -173,7 +174,7 @@ class DeltaApplier:
     ) -> Iterable[Notification | None]:
         for entry in entries:
             if self._store.get(entry.key) is not entry:
-                yield None  # twice in one list: the later one is stored, and notified of
+                yield None  # twice in one list: the later one is stored and reported
                 continue
             if self._on_store is not None:
                 self._on_store(entry)
@@ -193,7 +194,7 @@ class DeltaApplier:
     async def _notify_in_steps(
         self, recipients: Sequence[Recipient], notifications: Iterable[Notification | None]
     ) -> None:
-        """Notify; None is no notification, but took time to find out as well."""
+        """Notify in steps. None is a change without a notification; it counts for the time."""
         yielder = Yielder()
         remaining = iter(notifications)
         while step := list(itertools.islice(remaining, STEP)):

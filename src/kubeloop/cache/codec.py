@@ -19,9 +19,8 @@ from kubeloop.errors import DecodeError, InvalidArgument
 from kubeloop.meta import ObjectKey
 from kubeloop.wire import Projection, Raw, get_logger
 
-from .entry import Entry, OwnerRef
+from .entry import Entry, KeyFunc, OwnerRef, key_from
 from .errors import TransformFailed, UnkeyedObject
-from .key_functions import KeyFunc, key_from
 from .storage import ObjectType, StorageFormat, storage_for
 
 __all__ = ["CodecStats", "EntryCodec"]
@@ -53,7 +52,7 @@ class CodecStats(msgspec.Struct, frozen=True):
     store_as: StorageFormat
     encoded: int
     rejected: int  # not JSON, or without a name
-    # Values at an index path that are no text, number, Boolean or list, and paths that lead
+    # Values at an index path that are not text, a number, a Boolean or a list, and paths
     # through a value that has no fields.
     unindexable: int
     label_sets: int  # different ones in the pool
@@ -165,8 +164,8 @@ class EntryCodec(Generic[T]):
     def transform(self, entry: Entry, function: Callable[[T], T | None]) -> Entry:
         """The entry of what `function` returns for a copy of the object.
 
-        Key, uid and version stay, even if it drops them: they say which state of which object
-        the result was made of.
+        Key, uid and version stay, even if it drops them: they identify the state of the object
+        that the result was made from.
 
         Raises:
             TransformFailed: it raised, returned nothing, or returned what cannot be encoded.

@@ -3,7 +3,7 @@
 Guarantees: deltas are processed in order, one batch at a time; a batch that fails is logged
 and retried after a second, and none overtakes it. When `run()` ends, the reflector has ended
 and the queue is closed.
-See also: the informer that processes deltas with it (`informer`), the queue (`delta_queue`).
+See also: `informer` (processes deltas with it), `delta_queue` (the queue).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Protocol, final
 
 import msgspec
 
-from kubeloop.kit import MAX_BLOCK, Clock, TaskOwner, Yielder
+from kubeloop.kit import MAX_BLOCK, Clock, SystemClock, TaskOwner, Yielder
 from kubeloop.wire import get_logger
 
 from .delta_queue import DeltaQueue, Process, QueueStats
@@ -51,7 +51,10 @@ class ControllerStats(msgspec.Struct, frozen=True):
 class Controller:
     """Fills `queue` from `reflector` and empties it into `process` while `run()` runs.
 
-    `after_batch` is called after each batch that was processed.
+    The arguments are the fields of client-go's `cache.Config`; those about lists and watches
+    are arguments of `Reflector`. `process` is called with the deltas of a batch, and with
+    whether they belong to the first list. `after_batch` is called after each batch that was
+    processed.
     """
 
     def __init__(
@@ -60,14 +63,14 @@ class Controller:
         queue: DeltaQueue,
         process: Process,
         *,
-        clock: Clock,
+        clock: Clock | None = None,
         after_batch: Callable[[], None] | None = None,
         meter: Meter = NO_METER,
     ) -> None:
         self._reflector = reflector
         self._queue = queue
         self._process = process
-        self._clock = clock
+        self._clock = clock or SystemClock()
         self._after_batch = after_batch
         self._meter = meter
         self._batches = self._failures = 0

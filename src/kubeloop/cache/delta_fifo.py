@@ -17,8 +17,15 @@ from kubeloop.kit import Clock, SystemClock
 from kubeloop.meta import ObjectKey
 
 from .delta_queue import Batch, EntryTransform, KnownObjects, QueueBase, QueueStats
-from .entry import Delta, DeltaType, Entry, are_different_objects, deltas_after, missed_delete
-from .key_functions import KeyFunc
+from .entry import (
+    Delta,
+    DeltaType,
+    Entry,
+    KeyFunc,
+    are_different_objects,
+    deltas_after,
+    missed_delete,
+)
 
 __all__ = ["DeltaFIFO"]
 
@@ -114,7 +121,7 @@ class DeltaFIFO(QueueBase):
                 self._put(Delta(DeltaType.SYNC, entry.key, entry))
 
     def bookmark(self, version: str) -> None:
-        """Queues nothing: a bookmark is about no key."""
+        """Queues nothing: a bookmark has no key."""
 
     # --- for the consumer
 

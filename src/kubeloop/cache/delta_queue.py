@@ -24,9 +24,8 @@ from kubeloop.kit import Clock, SystemClock
 from kubeloop.meta import ObjectKey
 from kubeloop.wire import get_logger
 
-from .entry import Delta, DeltaType, Entry, deltas_after, missed_delete
+from .entry import Delta, DeltaType, Entry, KeyFunc, deltas_after, key_from, missed_delete
 from .errors import QueueClosed, Requeue
-from .key_functions import KeyFunc, key_from
 
 __all__ = [
     "MAX_BATCH",
@@ -42,7 +41,7 @@ __all__ = [
 
 log = get_logger(__name__)
 
-# Processes the deltas of a batch, and whether they belong to the first list.
+# Called with the deltas of a batch, and with whether they belong to the first list.
 Process: TypeAlias = Callable[[Sequence[Delta], bool], Awaitable[None] | None]
 # Changes an entry before it is queued. It may see the same entry twice.
 EntryTransform: TypeAlias = Callable[[Entry], Entry]

@@ -1,30 +1,46 @@
-"""The values that travel through a cache: entries (objects as they are stored) and deltas.
+"""The values that travel through a cache: entries (objects as they are stored), their keys, and
+deltas.
 
-Guarantees: entries and deltas never change. A delete says whether the final state is known.
+Guarantees: entries and deltas never change. A delete says whether the final state is known. A
+key function (client-go: `cache.KeyFunc`) that raises, or returns something that is not a key, is
+an `UnkeyedObject` that names the object and never shows its content.
 See also: `codec` (encodes and decodes entries), `store` (holds them), `delta_queue` and
 `delta_fifo` (carry deltas).
 """
 
 from __future__ import annotations
 
+import asyncio
 import enum
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, final
+from typing import Any, TypeAlias, TypeVar, final
 
 import msgspec
 
+from kubeloop.errors import InvalidArgument
 from kubeloop.meta import ObjectKey
+
+from .errors import UnkeyedObject
 
 __all__ = [
     "Delta",
     "DeltaType",
     "Entry",
+    "KeyFunc",
     "OwnerRef",
     "are_different_objects",
+    "call_key_function",
     "deltas_after",
+    "key_from",
     "missed_delete",
 ]
+
+T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
+
+# From an object to its key. Text is a key without a namespace: `ObjectKey("", text)`.
+KeyFunc: TypeAlias = Callable[[T], ObjectKey | str]
 
 
 @final
@@ -139,3 +155,44 @@ def deltas_after(last: Entry | None, delta: Delta) -> Sequence[Delta]:
         missed_delete(delta.key, last, is_recreation=True),
         msgspec.structs.replace(delta, is_recreation=True),
     )
+
+
+# --- key functions
+
+
+def key_from(function: KeyFunc[T], obj: T) -> ObjectKey:
+    """The key of an object. Raises `UnkeyedObject`."""
+    found: object = call_key_function(function, obj)
+    key = ObjectKey("", found) if isinstance(found, str) else found
+    if isinstance(key, ObjectKey) and key.name:
+        return key
+    problem = (
+        "empty" if found == "" or isinstance(found, ObjectKey) else f"of {type(found).__name__}"
+    )
+    raise UnkeyedObject(
+        f"key of {_name_of(obj)}: the key function returned a key that is {problem} "
+        "(return an ObjectKey with a name, or text that is not empty)"
+    )
+
+
+def call_key_function(function: Callable[[T], K], obj: T) -> K:
+    """The result of a key function. Raises `UnkeyedObject` if it raises anything."""
+    try:
+        return function(obj)
+    # Synchronous code cannot be cancelled: a CancelledError from it is an ordinary error.
+    except (Exception, asyncio.CancelledError) as error:
+        raise UnkeyedObject(
+            f"key of {_name_of(obj)}: the key function raised {type(error).__name__}"
+        ) from error
+
+
+def _name_of(obj: Any) -> str:
+    """Namespace and name, if the object has them, and its type; nothing of its content."""
+    if isinstance(obj, Entry):
+        return str(obj.key)
+    kind = type(obj).__name__
+    try:
+        key = ObjectKey.of(obj)
+    except (InvalidArgument, AttributeError, TypeError):
+        return f"an object of type {kind}"
+    return f"{kind} {key}"

@@ -2,7 +2,7 @@
 
 Guarantees: an object of another kind or without a name is skipped, logged and counted; an
 object that cannot be decoded or transformed is an error that names it, never half an entry.
-See also: decoding the fields (`codec`), what a reflector does about an error (`reflector`).
+See also: `codec` (reads the fields), `reflector` (what happens after an error).
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ import msgspec
 
 from kubeloop.kit import Clock, SystemClock
 
-from .key_functions import call_key_function
+from .entry import call_key_function
 
 __all__ = ["ExpirationCache", "ExpirationCacheStats", "ExpirationPolicy", "older_than"]
 

@@ -5,8 +5,8 @@ do: a synchronous function as soon as the change is in the store, an async one b
 handler that fails is logged with the object's key, and receives the next change. A handler
 that is added late first receives all objects in the store; it misses nothing and receives
 nothing twice. Nothing is decoded for a handler that only needs keys.
-See also: `changes` (what handlers receive), `notifications` (the backlog of a slow handler),
-`applier` (where notifications come from).
+See also: `changes` (what handlers receive, and their backlog), `applier` (creates
+notifications).
 """
 
 # ruff: noqa: ASYNC109 - a clock enforces the caller's timeout, and the error names it
@@ -24,11 +24,10 @@ from kubeloop.kit import MAX_BLOCK, Clock, Yielder
 from kubeloop.wire import get_logger
 
 from .applier import Recipient
-from .changes import Callback, Change
+from .changes import Backlog, Callback, Change, Notification
 from .codec import EntryCodec
 from .entry import Entry
 from .metrics import Meter
-from .notifications import Backlog, Notification
 from .waiting import InformerStopped, Progress
 
 __all__ = [
@@ -53,7 +52,7 @@ MIN_RESYNC = 1.0
 
 
 class HandlerStats(msgspec.Struct, frozen=True):
-    """How a handler is doing."""
+    """A snapshot of a handler."""
 
     name: str
     waiting: int  # notifications in its backlog
@@ -89,8 +88,8 @@ class Notifying(msgspec.Struct, frozen=True):
 
 
 class Removed(msgspec.Struct, frozen=True):
-    """It receives nothing more. The worker ends, after the call that `put` has started, if any:
-    that of a handler that removed itself."""
+    """It receives nothing more. The worker ends after the call that `put` has started, if any: a
+    handler may remove itself during its call."""
 
     started: Awaiting | None = None
 
@@ -485,7 +484,7 @@ class Handlers(Generic[T]):
         return tuple(self._all)
 
     def recipients(self) -> tuple[Recipient, ...]:
-        """Those to notify of a change that is made now, without handlers that are added later."""
+        """The handlers to notify of a change that is made now; not those added later."""
         return self._recipients
 
     def is_behind(self) -> bool:
@@ -569,7 +568,7 @@ class ResyncPeriod:
 
     def tick(self, now: float) -> bool:
         """Decide whether the handler is resynced this time."""
-        # The tick is a sleep of many summed periods, which may miss its time by a hair.
+        # The tick is a sleep of many summed periods, which may end a little early.
         self.is_resyncing = self.seconds > 0 and now >= self._due - 1e-6
         if self.is_resyncing:
             self._due = now + self.seconds

@@ -202,5 +202,5 @@ def _check_texts(values: Iterable[str]) -> tuple[str, ...]:
     found = tuple(dict.fromkeys(values))
     for value in found:
         if not isinstance(value, str):
-            raise InvalidArgument(f"an index function returned {value!r} in place of a text")
+            raise InvalidArgument(f"an index function returned {value!r}, expected text")
     return found

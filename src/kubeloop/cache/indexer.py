@@ -20,10 +20,9 @@ from kubeloop.selectors import EVERYTHING, Selector, as_selector
 from kubeloop.wire import decode
 
 from .codec import EntryCodec
-from .entry import Entry
+from .entry import Entry, KeyFunc
 from .errors import PartlyApplied
 from .index import Index, Indexers, IndexFunc, by_function, by_label, label_of_path
-from .key_functions import KeyFunc
 from .store import EntriesByKey, StoreStats, ThreadSafeStore
 
 __all__ = ["Indexer", "Lister", "SelectorLike", "Store", "free_in_steps"]

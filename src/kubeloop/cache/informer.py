@@ -25,7 +25,7 @@ The path of an event, from the reflector to a handler:
 
 Both stages follow one rule: with nothing queued before it, an event is passed on in the same
 stack; otherwise it is queued, and a task takes it from there. So the order is the same on both
-ways. The direct way saves two task switches. Measured in process, with a handler of keys and
+paths. The direct path saves two task switches. Measured in process, with a handler of keys and
 events that arrive one by one: 13 us directly, 22 us through the delta queue, 27 us through both
 queues. In bursts of 50 events, where a task handles many per switch: 7, 8 and 9 us.
 
@@ -50,7 +50,7 @@ from kubeloop.selectors import EVERYTHING, as_selector
 from kubeloop.wire import get_logger
 
 from .applier import DeltaApplier
-from .changes import Callback, by_change_type, by_key, filtered
+from .changes import LIMIT, Callback, by_change_type, by_key, filtered
 from .codec import CodecStats, EntryCodec
 from .controller import Controller, ControllerStats
 from .delta_queue import DeltaQueue, RealFIFO
@@ -61,7 +61,6 @@ from .indexer import Indexer, Lister, SelectorLike
 from .list_watch import ListWatch, Scope
 from .metrics import NO_METER, CacheMetrics
 from .mutation_detector import MutationDetector, is_detector_enabled
-from .notifications import LIMIT
 from .reflector import Reflector, WatchErrorHandler
 from .reflector_state import ReflectorStats
 from .report import warn_of_unfiltered
@@ -104,7 +103,8 @@ class InformerOptions(StorageOptions[T], Generic[T], total=False):
     are merged. `sync_timeout` is how long `async with` waits for the first list.
     `on_watch_error` is called with the error of every failed attempt, in place of a log line.
     `detect_mutations` is for `store_as="objects"`: the informer fails if a caller changes an
-    object in the cache (default: as KUBE_CACHE_MUTATION_DETECTOR says).
+    object in the cache (default: the environment variable
+    KUBE_CACHE_MUTATION_DETECTOR).
     `name` is for logs and reports, `metrics_name` (default: `name`) for metrics. `queue` creates
     another delta queue than a `RealFIFO`.
     """
@@ -126,7 +126,7 @@ class InformerOptions(StorageOptions[T], Generic[T], total=False):
 def check_option_names(
     function: str, options: Mapping[str, object], allowed: frozenset[str]
 ) -> None:
-    """Raises `TypeError` for a keyword that `**options` accepted and that is no option."""
+    """Raises `TypeError` for a keyword that is not one of the options."""
     for name in options.keys() - allowed:
         raise TypeError(f"{function}() got an unexpected keyword argument {name!r}")
 

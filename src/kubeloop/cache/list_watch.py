@@ -1,9 +1,8 @@
-"""What the cache needs of a client: one collection, listed in pages and watched.
+"""What the cache needs from a client: one collection, listed in pages and watched.
 
 Guarantees: objects arrive as the bytes that the server sent; a list and a watch can be read
 while they arrive, item by item or in batches.
-See also: the reflector that lists and watches (`reflector`), clients that fit
-(`kubeloop.clients`).
+See also: `reflector` (lists and watches), `kubeloop.runtime` (makes clients fit).
 """
 
 from __future__ import annotations
@@ -91,7 +90,7 @@ class PageStream(Protocol):
 class ListWatch(Protocol):
     """Lists and watches one collection, and no more (client-go: `ListerWatcher`).
 
-    Failures are raised as the errors of `kubeloop.machinery`: `Expired` and other responses as
+    Failures are raised as the errors of `kubeloop.errors`: `Expired` and other responses as
     `ApiError`, no response as `TransportError`, half a response as `DecodeError`.
     It may have an attribute `watch_list_support`, a `WatchListSupport` that all of one server
     share: then all reflectors know what one of them finds out about streaming lists.
@@ -118,7 +117,9 @@ class ListWatch(Protocol):
     def watch(
         self, *, resource_version: str, bookmarks: bool, timeout_seconds: int, initial_events: bool
     ) -> AsyncIterator[RawEvent]:
-        """Events after `resource_version`. Sent with the first `anext`, ended by `aclose`, if any.
+        """Events after `resource_version`.
+
+        The first `anext` sends the request; `aclose`, if there is one, ends it.
 
         With `initial_events` the state comes first, not older than `resource_version`, and a
         bookmark at its end (sendInitialEvents, resourceVersionMatch=NotOlderThan).
@@ -150,7 +151,7 @@ class OpenWatch:
         return getattr(self._stream, "open", None) is not None
 
     async def open(self) -> None:
-        """Wait until the server has accepted it, if the stream can tell."""
+        """Wait until the server has accepted it, if the stream reports that."""
         open_stream: Callable[[], Awaitable[None]] | None = getattr(self._stream, "open", None)
         if open_stream is not None:
             await open_stream()

@@ -86,7 +86,7 @@ class MutationDetector(Generic[T]):
         self._clock = clock or SystemClock()
         self._young: list[_Snapshot] = []
         self._old: list[_Snapshot] = []
-        self._rotated: float | None = None  # when the young became the old
+        self._rotated: float | None = None  # when `_young` last became `_old`
         self._checks = self._mutations = 0
 
     def add(self, entry: Entry) -> None:

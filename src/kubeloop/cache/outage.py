@@ -4,7 +4,7 @@ Guarantees: every failed attempt is counted. An outage begins with the first fai
 and ends with the first successful one; it is logged once when it has lasted for 5 seconds,
 then at growing intervals, and once when it is over. `Outage` and the functions read no clock:
 every time is passed in.
-See also: what is attempted, and the stats of it (`reflector`).
+See also: `reflector` (what is attempted), `reflector_state` (its stats).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ WARN_AFTER = 5.0
 """Seconds of an outage before the first warning: a server that restarts needs none."""
 SECOND_WARNING = 60.0
 LONGEST_INTERVAL = 3600.0
-# Seconds after which a watch counts as open, if its source cannot tell and it has not failed.
+# Seconds after which a watch that has not failed counts as open, if its source does not report it.
 ASSUMED_OPEN = 10.0
 
 
@@ -152,7 +152,7 @@ class Attempts:
         self._meter.set_failures(0)
         if outage.warnings:
             log.info(
-                "%s: works again after %.0f s and %d failed attempts",
+                "%s: recovered after %.0f s and %d failed attempts",
                 self._what,
                 self._clock.now() - outage.since,
                 outage.failures,

@@ -3,7 +3,7 @@
 Guarantees: a list is complete and of one version, or an error; no page is held after it was
 decoded; the event loop is not blocked. An object that cannot be decoded is logged and left
 out, unless an older state of it is cached: then that one stays.
-See also: when to list, and at which version (`reflector_state`).
+See also: `reflector_state` (when to list, and at which version).
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ class ListPager:
             await found.aclose()
 
     def _check_kind(self, head: PageHead) -> None:
-        """The list may have no items, and then nothing else shows that it is another list."""
+        """Check the kind of a list: without items, nothing else shows that it is the wrong one."""
         scope = self._source.scope
         if is_list_kind(head.kind, kind=scope.kind, api_version=scope.api_version):
             return
@@ -191,7 +191,7 @@ class ListPager:
                 self._first_key = self._decoder.read_key(raw) or bytes(raw)
             try:
                 entry = self._decoder.decode(raw)
-                # A list in which an object is missing is none: TransformFailed is raised.
+                # A list must be complete: TransformFailed is raised.
                 entry = entry and self._decoder.transform(entry)
             except DecodeError as error:
                 entry = self.keep_known(raw, error)

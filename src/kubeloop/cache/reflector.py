@@ -2,10 +2,10 @@
 
 Guarantees: the target only receives states that the server was in, in the server's order. No
 error leaves `run()`: it lists, watches and retries until it is cancelled. A server that only
-closes its watches is asked less and less often, down to once in half a minute. Every failed
-attempt is counted, and failures that go on are logged at growing intervals.
-See also: what follows what (`reflector_state`), lists (`pager`), streaming lists
-(`watch_list`), outages (`outage`), the queue that is fed (`delta_queue`).
+closes its watches gets fewer and fewer requests, down to one in half a minute. Every failed
+attempt is counted, and repeated failures are logged at growing intervals.
+See also: `reflector_state` (the state and the step), `pager` (lists), `watch_list` (streaming
+lists), `outage` (repeated failures), `delta_queue` (the queue that is fed).
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from kubeloop.kit import (
     Random,
     ResettingBackoff,
     StormBackoff,
+    SystemClock,
     TaskOwner,
     Yielder,
     is_cancelling,
@@ -86,7 +87,7 @@ BACKOFF_RESET = 120.0
 MIN_WATCH_TIMEOUT = 300.0  # a watch is requested for this to twice as long
 GRACE = 30.0  # for the server to end a watch itself, before we close it
 OPEN_WITHIN = 60.0  # seconds for the server to accept a watch
-SILENCE = 60.0  # seconds after the end of a watch before the server is asked for its version
+SILENCE = 60.0  # seconds from the end of a watch to a request for the server's version
 
 WatchErrorHandler = Callable[[Exception], None]
 
@@ -130,11 +131,12 @@ class Reflector:
         target: Target,
         decoder: EntryDecoder[Any],
         *,
-        clock: Clock,
+        clock: Clock | None = None,
         **options: Unpack[ReflectorOptions],
     ) -> None:
         scope, meter = source.scope, options.get("meter", NO_METER)
         random = options.get("random", chance.random)
+        clock = clock or SystemClock()
         self._source = source
         self._scope = scope
         self._target = target
@@ -173,7 +175,7 @@ class Reflector:
             "DELETED": target.delete,
         }
         self._state: State = Starting()
-        self._stream: OpenWatch | None = None  # a stream whose state is complete: watch goes on
+        self._stream: OpenWatch | None = None  # its state is complete; the watch continues on it
         self._watch_lists = self._fallbacks = self._watches = self._short_watches = 0
         self._events = self._rounds = 0
 
@@ -201,7 +203,7 @@ class Reflector:
             backoff=self._delays.stats() if isinstance(self._delays, ResettingBackoff) else None,
         )
 
-    # --- the loop: do what the state says, observe what came of it
+    # --- the loop: act on the state, observe the outcome
 
     async def run(self) -> None:
         """List and watch until cancelled; the target keeps the last state."""
@@ -473,7 +475,7 @@ class Reflector:
             if self._decoder.has_transform:
                 entry = self._decoder.transform(entry)
             deliver(entry)
-        except Exception as error:  # of one object: the watch goes on
+        except Exception as error:  # of one object: the watch continues
             if event.type == "DELETED" and self._is_known(entry.key):
                 # No later event is about this object: only a list shows that it is gone.
                 raise UnreadableEvent(f"watch {self._scope}: DELETED: {error}") from error
@@ -538,7 +540,7 @@ class Reflector:
             return
         try:
             on_watch_error(error)
-        # Plain code cannot be cancelled: a CancelledError from it is a failure as well.
+        # Synchronous code cannot be cancelled: a CancelledError from it is an ordinary error.
         except (Exception, asyncio.CancelledError):
             log.exception("%s: the watch error handler failed", self._scope)
 

@@ -1,7 +1,7 @@
 """What an error of a list or a watch means for a reflector, and the errors that it adds.
 
-Guarantees: plain questions about an error; an error that fits none of them starts a new list.
-See also: what a reflector does after an error (`reflector_state`), streaming lists (`watch_list`).
+Guarantees: pure functions that classify an error; one that fits no class starts a new list.
+See also: `reflector_state` (what follows an error), `watch_list` (streaming lists).
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ A state says what to do next; `step` is plain code that a task or a protocol cal
 with the outcome. Guarantees: the version never changes except by a list, a stream or a
 watch event; after a version that the server rejected, the newest state is requested until
 there is one; an error leads to a wait or to another request, never to an end.
-See also: the loop that lists, watches and waits (`reflector`), which errors mean what
-(`reflector_errors`, `watch_list`).
+See also: `reflector` (the loop that lists, watches and waits), `reflector_errors` and
+`watch_list` (what errors mean).
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class ReflectorState(enum.StrEnum):
 
 
 class ReflectorStats(msgspec.Struct, frozen=True):
-    """How far a reflector is, and what it took."""
+    """A snapshot of a reflector."""
 
     state: ReflectorState
     version: str  # the last one synced; empty before the first
@@ -88,7 +88,7 @@ class ReflectorStats(msgspec.Struct, frozen=True):
 
 
 class Position(msgspec.Struct, frozen=True):
-    """How far the target is."""
+    """How far the target has followed the server."""
 
     version: str = ""  # up to which the target has everything; empty before the first list
     is_rejected: bool = False  # the server cannot continue from it: request the newest state
@@ -134,7 +134,7 @@ class Listing(msgspec.Struct, frozen=True):
 
 
 class Watching(msgspec.Struct, frozen=True):
-    """The target has everything up to the position: request changes, or go on receiving them."""
+    """The target has everything up to the position: request or receive changes."""
 
     position: Position
     since: str  # the version that this watch was opened at
@@ -292,7 +292,7 @@ def _after_watch(state: Watching, seconds: float, error: Exception | None, scope
     """A watch that ended at once without anything new leads to a new list, after a wait.
 
     Bookmarks that repeat the version are nothing new: a server that sends one and closes the
-    connection would be asked without end.
+    connection would get requests without end.
     """
     version = state.position.version
     if seconds >= SHORT_WATCH or version != state.since:

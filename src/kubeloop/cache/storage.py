@@ -2,8 +2,8 @@
 
 Guarantees: bytes are returned exactly as the server sent them, and `unpack` decodes them into
 an object that the caller owns. Only the format `objects` shares what it holds with every
-reader, who must not change it (`MutationDetector` finds those who do): the price of decoding
-once.
+reader: objects are decoded once, and readers must not change them (`MutationDetector` finds
+code that does).
 Threads: `pack` is called on the thread of the event loop; `unpack` and `raw` on any.
 See also: `codec` (what is read without decoding the object).
 """

@@ -4,7 +4,7 @@ Guarantees: a read sees each object whole, and a replacement of all objects comp
 at all. A transaction is atomic for readers on the writing thread; another thread may see part
 of it. Long work (replacing all objects, indexing those in the store) can be done in steps,
 between which the event loop runs.
-How it is thread-safe: all that a reader needs hangs on one attribute, which it reads once, and
+How it is thread-safe: a reader reads one attribute, once, and reaches everything through it;
 another thread cannot interrupt a single operation on a dictionary.
 See also: `indexer` (objects instead of entries), `index` (one index).
 """

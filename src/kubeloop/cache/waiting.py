@@ -2,7 +2,7 @@
 
 Guarantees: a waiting task is woken when its condition is met, not before and without polling;
 a cancelled wait leaves nothing behind.
-See also: what can be waited for (`informer`, `factory`).
+See also: `informer` and `factory` (what can be waited for).
 """
 
 # ruff: noqa: ASYNC109 - a clock measures the timeout, and the error names it
@@ -33,13 +33,13 @@ def check_version(version: str) -> None:
     """Raises `InvalidArgument` for a version that cannot be compared."""
     if not is_valid_version(version):
         raise InvalidArgument(
-            f"wait for the resource version {version!r}: it is no number above 0 "
+            f"wait for the resource version {version!r}: not a number above 0 "
             "(pass the version that a write returned)"
         )
 
 
 def has_reached(version: str, wanted: str) -> bool:
-    """Whether a store at `version` has what was written as `wanted`."""
+    """Whether `version` is `wanted` or a later one; false if it cannot be compared."""
     return is_valid_version(version) and not is_newer(wanted, than=version)
 
 

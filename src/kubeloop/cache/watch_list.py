@@ -5,7 +5,7 @@ watches work there. Guarantees: a streamed state is complete, as the server repo
 bookmark, or an error; changes that arrive meanwhile are part of it. A reflector never depends
 on streams alone; a fault is remembered for a while, by API group, for all reflectors that share
 a `WatchListSupport`.
-See also: opening the stream (`reflector`), the state as a list (`pager`).
+See also: `reflector` (opens the stream), `pager` (the state as a list).
 """
 
 from __future__ import annotations

@@ -16,7 +16,6 @@ from .times import ElectionTimes
 from .candidate import RENEW_INTERVAL as RENEW_INTERVAL
 from .elector import DEFAULT_TOLERANCE as DEFAULT_TOLERANCE
 from .elector import ElectionRecorder as ElectionRecorder
-from .elector import ElectorState as ElectorState
 from .elector import ElectorStats as ElectorStats
 from .elector import Idle as Idle
 from .elector import Leading as Leading
@@ -37,7 +36,6 @@ from .record import read_record as read_record
 from .record import released_record as released_record
 from .record import with_record as with_record
 from .times import JITTER_FACTOR as JITTER_FACTOR
-from .times import LOCK_TYPE as LOCK_TYPE
 from .times import USER_AGENT_SUFFIX as USER_AGENT_SUFFIX
 from .times import check_lock_type as check_lock_type
 

@@ -58,7 +58,7 @@ DEFAULT_TOLERANCE: Final = 20.0
 _TOLERANCE = 1e-6
 # After a failed renewal the next attempt follows after at least this part of a retry period.
 _MIN_PAUSE = 1 / 8
-# Seconds between two looks at the clock. Timers do not run while a machine is suspended.
+# Seconds between two checks of the clock. Timers do not run while a machine is suspended.
 _CLOCK_CHECK_INTERVAL = 1.0
 
 
@@ -69,7 +69,7 @@ class LeadershipLost(KubeError):
 
 @final
 class LeaseNotRenewed(KubeError):
-    """A failed health check: the work goes on although the lease has expired."""
+    """A failed health check: the work continues although the lease has expired."""
 
 
 class ElectionRecorder(Protocol):

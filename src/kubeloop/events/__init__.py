@@ -25,7 +25,6 @@ from .correlator import AGGREGATE_PREFIX as AGGREGATE_PREFIX
 from .correlator import EventToWrite as EventToWrite
 from .correlator import aggregate_key as aggregate_key
 from .correlator import aggregate_message as aggregate_message
-from .correlator import event_key as event_key
 from .correlator import spam_key as spam_key
 from .event_fields import EVENT_TYPES as EVENT_TYPES
 from .event_fields import EventNames as EventNames
@@ -33,8 +32,6 @@ from .fake import FakeRecorderFull as FakeRecorderFull
 from .fan_out import BroadcastStats as BroadcastStats
 from .series import FINISH_AFTER as FINISH_AFTER
 from .series import REFRESH_EVERY as REFRESH_EVERY
-from .series import series_key as series_key
-from .series import series_patch as series_patch
 from .series_broadcaster import SERIES_QUEUE as SERIES_QUEUE
 from .series_broadcaster import WRITE_QUEUE as WRITE_QUEUE
 from .series_broadcaster import WRITERS as WRITERS

@@ -2,7 +2,7 @@
 
 Guarantees: works on models and on dicts; a call returns whether it changed something, so that
 the caller can skip the write; the order of the other finalizers stays.
-See also: `kubeloop.runtime.finalized`, which runs the cleanup.
+See also: `kubeloop.runtime.ensure_finalizer`, which runs the cleanup.
 """
 
 from __future__ import annotations

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     # For other packages of kubeloop; not public.
     from .assembly import ManagerState as ManagerState
     from .assembly import ManagerStats as ManagerStats
-    from .client import CacheOptions as CacheOptions
     from .controller import ControllerStats as ControllerStats
     from .health import HealthReport as HealthReport
     from .metrics import RECONCILE_METRIC_NAMES as RECONCILE_METRIC_NAMES
@@ -88,7 +87,7 @@ _NAMES_BY_MODULE = {
     "assembly": ("ManagerState", "ManagerStats"),
     "caches": ("NotCached",),
     "certificates": ("ServingCertificate",),
-    "client": ("CacheOptions", "Client", "InformerOptions"),
+    "client": ("Client", "InformerOptions"),
     "context": ("Context",),
     "controller": ("ControllerStats",),
     "handlers": ("MapFunction", "WatchSource"),
@@ -121,7 +120,7 @@ def __getattr__(name: str) -> object:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(importlib.import_module(f".{_MODULES[name]}", __name__), name)
-    globals()[name] = value  # the next use does not come here
+    globals()[name] = value  # later uses do not call this function
     return value
 
 

@@ -123,7 +123,7 @@ async def assemble(plan: Plan, stack: AsyncExitStack) -> Assembly:
     )
     broadcaster = EventBroadcaster(clock=plan.clock)
     elector = _elector(plan, client, broadcaster, stack)
-    # First in, last out: probes are answered during the start and the shutdown.
+    # Entered first, closed last: probes get a response during the start and the shutdown.
     addresses = await _serve(plan, caches, elector, stack)
     await stack.enter_async_context(broadcaster)
     broadcaster.record_to(client.resource(Event))

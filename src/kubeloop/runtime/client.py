@@ -42,14 +42,17 @@ if TYPE_CHECKING:  # imported with the first informer: not every script needs th
 
     from .list_watch import ClientListWatch
 
-__all__ = ["CacheOptions", "Client", "InformerOptions"]
+__all__ = ["Client", "InformerOptions"]
 
 T = TypeVar("T")
 R = TypeVar("R", bound=Resource)
 
 
 class CacheOptions(TypedDict, Generic[T], total=False):
-    """Options of a `SharedInformer` with objects of type `T`."""
+    """The options of `cache.InformerOptions` that a client does not set itself.
+
+    Repeated here, because a client does not load the cache before it needs it.
+    """
 
     index: Indexers[T] | None
     store_as: StorageFormat

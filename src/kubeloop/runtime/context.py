@@ -6,7 +6,7 @@ right after a write may not.
 See also: `controller` (calls the function), `caches` (what is read).
 """
 
-# ruff: noqa: ASYNC109 - the caller's bound is kept by a clock, and named in the error
+# ruff: noqa: ASYNC109 - a clock enforces the caller's timeout, and the error names it
 from __future__ import annotations
 
 import builtins

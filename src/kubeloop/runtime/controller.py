@@ -267,9 +267,9 @@ class Controller:
             while True:
                 key = await self._queue.get()
                 try:
-                    # A key of the drain is reconciled after the next start. A parked key is
-                    # done for the queue, so that it holds no worker; a change of its object
-                    # leads here again, and no further.
+                    # While draining, keys are left to the next start. A parked key is done for
+                    # the queue, so that it holds no worker; if its object changes meanwhile,
+                    # it gets here again and stays parked.
                     if self._state is not ControllerState.DRAINING and not self._parked.park(key):
                         await self._process(key)
                 finally:
@@ -280,7 +280,7 @@ class Controller:
             self.close()  # a worker that failed ends the others
 
     async def _process(self, key: ObjectKey) -> None:
-        """Reconcile a key and settle its outcome; count it as active meanwhile."""
+        """Reconcile a key and act on its outcome; count it as active meanwhile."""
         started = self._active[key] = self._clock.now()
         self._idle.clear()
         metrics, name = self._metrics, self.spec.name

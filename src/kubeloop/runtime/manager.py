@@ -7,7 +7,7 @@ See also, in the order of a start: `assembly` (creates the parts), `lifecycle` (
 them), `controller` (reconciles), `process` (signals, logs, garbage collection).
 """
 
-# ruff: noqa: ASYNC109 - the caller's bound is kept by a clock, and named in the error
+# ruff: noqa: ASYNC109 - a clock enforces the caller's timeout, and the error names it
 from __future__ import annotations
 
 import asyncio

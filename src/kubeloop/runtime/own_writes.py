@@ -7,7 +7,7 @@ was restored, and the write may be lost. Parked keys hold no worker.
 See also: `writes` (what a write is), `controller` (parks keys).
 """
 
-# ruff: noqa: ASYNC109 - the caller's bound is kept by a clock, and named in the error
+# ruff: noqa: ASYNC109 - a clock enforces the caller's timeout, and the error names it
 from __future__ import annotations
 
 import asyncio
@@ -18,7 +18,7 @@ from typing import Any, TypeAlias, final
 
 import msgspec
 
-from kubeloop.cache import InformerState, InformerStopped, SharedInformer
+from kubeloop.cache import InformerState, InformerStopped, SharedInformer, has_reached
 from kubeloop.kit import Clock, TaskOwner
 from kubeloop.meta import ObjectKey, is_newer, is_valid_version
 
@@ -118,11 +118,6 @@ class _Goal:
         if self._version and not self._has(self._newest, self._version):
             goal = f"version {self._version}"
         return f"{goal} of {name}, which has reached {now}"
-
-
-def has_reached(version: str, goal: str) -> bool:
-    """Whether `version` compares with `goal`, and is the same or a later one."""
-    return is_valid_version(version) and not is_newer(goal, than=version)
 
 
 @final

@@ -4,7 +4,7 @@ Guarantees: the finalizer is on the object before work begins that the cleanup h
 never added to an object that is being deleted, and is removed only after the cleanup has
 succeeded; an equal status costs no request, and a different one is sent as a patch with the
 resource version that was read.
-See also: `kubeloop.machinery` (finalizers and conditions), `kubeloop.clients` (other changes).
+See also: `kubeloop.meta` (finalizers and conditions), `kubeloop.clients` (other changes).
 """
 
 from __future__ import annotations

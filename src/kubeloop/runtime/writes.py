@@ -108,7 +108,7 @@ def _read(request: Request, body: bytes) -> Iterator[Write]:
     elif name and version:
         if kind == "Namespace":  # which has a second list of finalizers
             finalizers = finalizers or _namespace_finalizers.read(body)[0]
-        # kube-apiserver answers an update that removes the last finalizer of a deleted object
+        # kube-apiserver responds to an update that removes the last finalizer of a deleted object
         # with the version before it.
         is_last = bool(deletion) and not finalizers and not grace
         gone = is_last or (request.method == "DELETE" and not deletion)

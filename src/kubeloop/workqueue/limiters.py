@@ -1,7 +1,7 @@
 """Rate limiters: how long a key waits after a failure.
 
 Pure counting: nothing here waits. Each `when()` counts one more failure of the key,
-until `forget()`; a key that is never forgotten is remembered for ever. Limiters are
+until `forget()`; a key that is never forgotten stays in memory. Limiters are
 not thread-safe.
 See also: `rate_limiting` (the queue that waits), `kubeloop.kit` (limits on requests).
 """
@@ -175,7 +175,7 @@ def retry_delay(limiter: RateLimiter[K], key: K, after: float | None) -> float:
 
 
 def check_delay(key: object, delay: float | None) -> None:
-    """Refuse a delay that no clock can wait for.
+    """Reject a delay that no clock can wait for.
 
     Raises: InvalidArgument.
     """

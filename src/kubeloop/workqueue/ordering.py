@@ -60,7 +60,7 @@ class KeyHeap(Generic[K]):
     def __init__(self) -> None:
         self._heap: list[tuple[float, int, K]] = []
         # The current entry of each key. An entry in _heap that is not in here is stale.
-        # Public for the queue's hot path, which only asks how many there are.
+        # Public for the queue's hot path, which only needs their number.
         self.entries: dict[K, tuple[float, int, K]] = {}
 
     def __len__(self) -> int:

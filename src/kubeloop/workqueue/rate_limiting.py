@@ -1,6 +1,6 @@
 """Queues for keys that are to be processed later, and for keys that failed.
 
-`DelayingQueue` adds `after=`, `RateLimitingQueue` asks a limiter for the delay.
+`DelayingQueue` adds `after=`; `RateLimitingQueue` gets the delay from a limiter.
 
 Guarantees: a key waits once, for the earliest time it was added with; only a key that
 fails waits longer each time. No background task: `get()` watches the clock.

@@ -39,7 +39,7 @@ class Waiters:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        # Public for the queue's hot path, which only asks whether it is empty.
+        # Public for the queue's hot path, which only checks whether it is empty.
         self.futures: deque[asyncio.Future[None]] = deque()
         self._timer: asyncio.Future[None] | None = None  # the future of the call with the timer
 
@@ -112,11 +112,11 @@ class ThreadsafeCalls:
 
     `put()` never waits for the loop, and many calls wake the loop once. Without a
     running loop the calls stay until `run_pending()`. An exception is logged: the
-    caller has gone on.
+    caller no longer waits.
     """
 
     def __init__(self) -> None:
-        # Public for the queue's hot path, which only asks whether it is empty.
+        # Public for the queue's hot path, which only checks whether it is empty.
         self.pending: deque[Callable[[], None]] = deque()
         self._lock = threading.Lock()  # for the two attributes below
         self._loop: asyncio.AbstractEventLoop | None = None
