@@ -146,7 +146,7 @@ async def test_a_slow_handler_does_not_delay_others(
         assert lines == ["Added a at first", "Added b"]
         assert quick.has_synced
         assert not stuck.has_synced
-        assert stuck.stats().waiting == 1
+        assert stuck.stats().backlog == 1
 
 
 async def test_a_synchronous_handler_receives_every_change_at_any_speed(
@@ -209,7 +209,7 @@ async def test_the_awaitable_of_a_synchronous_handler_is_awaited_before_the_next
             server.put(name)
         await clock.settle()
         assert lines == ["a", "b"]
-        assert registration.stats().waiting == 1
+        assert registration.stats().backlog == 1
 
         go_on.set()
         await clock.settle()
@@ -277,7 +277,7 @@ async def test_a_handler_that_is_far_behind_is_logged_and_its_changes_are_merged
         with caplog.at_level(logging.WARNING):
             await clock.settle()
 
-        assert registration.stats().waiting <= 2 + 2 * 2
+        assert registration.stats().backlog <= 2 + 2 * 2
         assert registration.stats().merged > 1900
         assert len([r for r in caplog.records if "slow is" in r.getMessage()]) == 1
 

@@ -121,7 +121,7 @@ async def test_stats_count_every_attempt_and_name_the_last_error(
         assert outage is not None
         assert (outage.failures, outage.code) == (4, 503)
         assert "503" in reflector.stats().last_error
-        assert outage.unanswered == 0
+        assert outage.without_response == 0
 
         await clock.advance(10)
         assert reflector.stats().outage is None
@@ -214,7 +214,7 @@ def test_an_unusable_response_is_a_response_and_no_success(error: Exception) -> 
     outage = after_failure(outage, refused(), began=70, now=70)
 
     assert outage.stats(100).seconds == 90
-    assert outage.stats(100).unanswered == 60
+    assert outage.stats(100).without_response == 60
     assert outage.stats(100).code == 0
 
 

@@ -57,7 +57,7 @@ def test_without_a_worker_notifications_wait() -> None:
     registration.put(adds("a", "b"))
 
     assert registration.state == Buffering()
-    assert (seen, registration.stats().waiting) == ([], 2)
+    assert (seen, registration.stats().backlog) == ([], 2)
 
 
 def test_each_step_hands_over_one_notification_until_the_handler_is_idle() -> None:
@@ -79,7 +79,7 @@ def test_an_idle_handler_is_called_directly_and_stays_idle() -> None:
     registration.put(adds("a", "b"))
 
     assert registration.state == Idle()
-    assert (seen, registration.stats().waiting) == (["a", "b"], 0)
+    assert (seen, registration.stats().backlog) == (["a", "b"], 0)
 
 
 def test_a_direct_call_that_returns_an_awaitable_is_left_to_the_worker_with_the_rest() -> None:
@@ -99,7 +99,7 @@ def test_a_direct_call_that_returns_an_awaitable_is_left_to_the_worker_with_the_
     states = [registration.state, registration.step(), registration.state]
     call = Awaiting(first, result)
     assert states == [Notifying(call), call, call]
-    assert (seen, registration.stats().waiting) == (["a"], 1)
+    assert (seen, registration.stats().backlog) == (["a"], 1)
 
 
 def test_notifications_wait_while_the_worker_awaits_a_result() -> None:
@@ -109,7 +109,7 @@ def test_notifications_wait_while_the_worker_awaits_a_result() -> None:
     registration.put(adds("b"))
 
     assert isinstance(registration.state, Awaiting)
-    assert (registration.stats().notified, registration.stats().waiting) == (1, 1)
+    assert (registration.stats().notified, registration.stats().backlog) == (1, 1)
 
 
 def test_direct_calls_that_take_long_are_left_to_the_worker() -> None:
@@ -125,7 +125,7 @@ def test_direct_calls_that_take_long_are_left_to_the_worker() -> None:
     registration.put(adds("a", "b", "c"))
 
     assert registration.state == Notifying()
-    assert (seen, registration.stats().waiting) == (["a"], 2)
+    assert (seen, registration.stats().backlog) == (["a"], 2)
 
 
 def test_a_removed_handler_receives_nothing_and_its_worker_ends() -> None:
@@ -137,7 +137,7 @@ def test_a_removed_handler_receives_nothing_and_its_worker_ends() -> None:
     registration.put(adds("b"))
 
     assert registration.step() == Removed()
-    assert (seen, registration.stats().waiting) == ([], 0)
+    assert (seen, registration.stats().backlog) == ([], 0)
 
 
 def test_removal_drops_a_call_that_the_worker_has_not_awaited_yet() -> None:
@@ -200,4 +200,4 @@ def test_only_a_busy_worker_with_a_long_backlog_is_behind() -> None:
 
     assert registration.state == Notifying()
     assert (without_worker, registration.is_behind) == (False, True)
-    assert registration.stats().waiting == 3
+    assert registration.stats().backlog == 3

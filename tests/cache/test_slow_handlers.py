@@ -117,7 +117,7 @@ async def test_the_awaitable_of_a_handler_that_removed_itself_is_awaited(
         await registration.aclose()
 
         assert lines == ["a", "cleanup a"]
-        assert registration.stats().waiting == 0
+        assert registration.stats().backlog == 0
 
 
 class SlowHandlerClock:

@@ -96,7 +96,9 @@ async def test_an_informer_that_receives_no_changes_is_failing(
 async def test_an_informer_with_two_failures_is_failing_also_during_the_next_attempt(
     stats: InformerStats, failures: int, health: Health
 ) -> None:
-    outage = OutageStats(failures=failures, seconds=70, unanswered=70, error="refused", code=0)
+    outage = OutageStats(
+        failures=failures, seconds=70, without_response=70, error="refused", code=0
+    )
     failing = with_reflector(
         stats, state=ReflectorState.CONNECTING, outage=outage, last_error="refused"
     )

@@ -201,7 +201,7 @@ async def test_an_object_is_shown_with_its_changes(client: Client) -> None:
         found = await json_of(inspector.url, "/object", **parameters)
         await client.resource(ConfigMap).delete("web")
         await until(lambda: configs.lister.get("web", namespace="default") is None)
-        await until(lambda: configs.stats().handlers[0].waiting == 0)
+        await until(lambda: configs.stats().handlers[0].backlog == 0)
         gone = await json_of(inspector.url, "/object", **parameters)
 
     assert "colour: red" in found["yaml"]

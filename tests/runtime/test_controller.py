@@ -98,7 +98,7 @@ async def test_a_failing_key_backs_off_and_delays_no_other(
     waits = [later - earlier for earlier, later in itertools.pairwise(bad)]
     assert waits == pytest.approx([0.005, 0.010, 0.020, 0.040])
     assert harness.controller.stats().failed == 4
-    assert harness.controller.stats().queue.waiting == 0
+    assert harness.controller.stats().queue.delayed == 0
 
 
 async def test_after_a_success_the_next_failure_waits_briefly_again(

@@ -35,7 +35,7 @@ async def test_a_key_added_with_two_delays_is_ready_at_the_earlier_time(
     await clock.advance(5)
 
     assert queue.get_nowait() == "web"
-    assert queue.stats().waiting == 0
+    assert queue.stats().delayed == 0
 
 
 @pytest.mark.parametrize(("second", "fires"), [(0.070, 0.050), (0.030, 0.030)])
@@ -73,7 +73,7 @@ def test_adding_with_a_delay_never_blocks_and_has_no_limit(queue: DelayingQueue[
     for number in range(5000):
         queue.add(str(number), after=number + 1)
 
-    assert queue.stats().waiting == 5000
+    assert queue.stats().delayed == 5000
 
 
 def test_a_delay_that_is_not_a_number_is_rejected(queue: DelayingQueue[str]) -> None:
@@ -133,7 +133,7 @@ async def test_shutdown_drops_delayed_keys(queue: DelayingQueue[str], clock: Man
     await clock.advance(2)
 
     assert len(queue) == 0
-    assert queue.stats().waiting == 0
+    assert queue.stats().delayed == 0
 
 
 async def test_shutdown_keeps_a_key_whose_delay_is_over(
@@ -159,7 +159,7 @@ async def test_a_delayed_add_after_shutdown_is_ignored(
     await clock.advance(2)
 
     assert len(queue) == 0
-    assert queue.stats().waiting == 0
+    assert queue.stats().delayed == 0
 
 
 async def test_delayed_keys_become_ready_in_the_order_of_their_times(

@@ -85,7 +85,7 @@ async def test_the_101st_key_in_one_instant_waits_100_ms(clock: ManualClock) -> 
     for number in range(101):
         queue.add_rate_limited(str(number))
 
-    assert (len(queue), queue.stats().waiting) == (100, 1)
+    assert (len(queue), queue.stats().delayed) == (100, 1)
     await clock.advance(0.0999)
     assert len(queue) == 100
     await clock.advance(0.0001)
@@ -199,7 +199,7 @@ def test_an_error_of_the_limiter_reaches_the_caller_and_leaves_the_queue_unchang
     with pytest.raises(Broken):
         queue.add_rate_limited("web")
 
-    assert queue.stats().waiting == 0
+    assert queue.stats().delayed == 0
 
 
 @pytest.mark.parametrize("kind", [RateLimitingQueue, PriorityQueue])
@@ -211,7 +211,7 @@ def test_a_limiter_whose_delay_is_not_a_number_is_rejected(
     with pytest.raises(InvalidArgument, match="add 'web' after nan s"):
         queue.add_rate_limited("web")
 
-    assert (len(queue), queue.stats().waiting) == (0, 0)
+    assert (len(queue), queue.stats().delayed) == (0, 0)
 
 
 def test_after_is_checked_before_a_failure_is_counted(

@@ -184,9 +184,9 @@ class QueueMachine(RuleBasedStateMachine):
     @invariant()
     def queue_and_model_agree(self) -> None:
         stats = self.queue.stats()
-        assert len(self.queue) == stats.queued == len(self.model.queue)
+        assert len(self.queue) == stats.ready == len(self.model.queue)
         assert stats.processing == len(self.model.processing)
-        assert stats.waiting == len(self.model.delayed)
+        assert stats.delayed == len(self.model.delayed)
         assert stats.idle_workers == len(self.workers)
 
     @invariant()
@@ -260,8 +260,8 @@ class PriorityMachine(RuleBasedStateMachine):
             for key, (ready_at, _, _) in self.places.items()
         )
         stats = self.queue.stats()
-        assert len(self.queue) == stats.queued == ready
-        assert stats.waiting == delayed
+        assert len(self.queue) == stats.ready == ready
+        assert stats.delayed == delayed
         assert stats.processing == len(self.processing)
 
 

@@ -125,7 +125,7 @@ async def test_a_delayed_key_that_is_added_again_keeps_the_earlier_time(
     await clock.advance(50)
 
     assert process_all(priority_queue) == ["web"]
-    assert priority_queue.stats().waiting == 0
+    assert priority_queue.stats().delayed == 0
 
 
 async def test_adding_a_delayed_key_now_cancels_its_delay(
@@ -209,7 +209,7 @@ def test_len_does_not_count_delayed_keys(priority_queue: PriorityQueue[str]) -> 
     priority_queue.add("later", after=1)
 
     assert len(priority_queue) == 1
-    assert priority_queue.stats().waiting == 1
+    assert priority_queue.stats().delayed == 1
 
 
 async def test_the_default_limiter_delays_each_key_on_its_own(
@@ -267,4 +267,4 @@ def test_a_delay_that_is_not_a_number_is_rejected(
     with pytest.raises(InvalidArgument):
         priority_queue.add("web", after=float("nan"), rate_limited=rate_limited)
 
-    assert (priority_queue.stats().waiting, priority_queue.num_requeues("web")) == (0, 0)
+    assert (priority_queue.stats().delayed, priority_queue.num_requeues("web")) == (0, 0)

@@ -43,9 +43,9 @@ def test_a_key_is_queued_then_in_processing_then_gone(any_queue: WorkQueue[str])
     any_queue.done("web")
     idle = any_queue.stats()
 
-    assert (queued.queued, queued.processing) == (1, 0)
-    assert (processing.queued, processing.processing) == (0, 1)
-    assert (idle.queued, idle.processing) == (0, 0)
+    assert (queued.ready, queued.processing) == (1, 0)
+    assert (processing.ready, processing.processing) == (0, 1)
+    assert (idle.ready, idle.processing) == (0, 0)
 
 
 def test_a_key_added_three_times_is_processed_once(any_queue: WorkQueue[str]) -> None:
@@ -111,7 +111,7 @@ def test_len_counts_only_keys_that_are_ready(any_queue: WorkQueue[str]) -> None:
     any_queue.get_nowait()
     any_queue.add("processing")
 
-    assert len(any_queue) == any_queue.stats().queued == 1
+    assert len(any_queue) == any_queue.stats().ready == 1
 
 
 @pytest.mark.parametrize("kind", [DelayingQueue, RateLimitingQueue, PriorityQueue])
@@ -123,7 +123,7 @@ def test_len_does_not_count_delayed_keys(
     queue.add("queued")
     queue.add("later", after=5)
 
-    assert len(queue) == queue.stats().queued == 1
+    assert len(queue) == queue.stats().ready == 1
 
 
 def test_keys_are_compared_by_value() -> None:

@@ -122,7 +122,7 @@ def test_other_threads_can_use_rate_limits_and_priorities(
     priority_queue.add_threadsafe("later", rate_limited=True)
 
     assert (process_all(rate_limiting), rate_limiting.num_requeues("web")) == (["db"], 1)
-    assert (process_all(priority_queue), priority_queue.stats().waiting) == (["high", "low"], 1)
+    assert (process_all(priority_queue), priority_queue.stats().delayed) == (["high", "low"], 1)
 
 
 def test_a_delay_that_is_not_a_number_is_rejected_in_the_calling_thread(

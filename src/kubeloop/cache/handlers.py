@@ -55,7 +55,7 @@ class HandlerStats(msgspec.Struct, frozen=True):
     """A snapshot of a handler."""
 
     name: str
-    waiting: int  # notifications in its backlog
+    backlog: int  # notifications that wait
     notified: int
     merged: int  # notifications merged into others because it was behind
     failures: int
@@ -171,7 +171,7 @@ class Registration(Generic[T]):
     def stats(self) -> HandlerStats:
         return HandlerStats(
             name=self.name,
-            waiting=len(self._backlog),
+            backlog=len(self._backlog),
             notified=self._notified,
             merged=self._backlog.merged,
             failures=self._failures,

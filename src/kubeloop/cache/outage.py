@@ -36,7 +36,7 @@ class OutageStats(msgspec.Struct, frozen=True):
 
     failures: int  # failed attempts in a row
     seconds: float  # since the first of them began
-    unanswered: float  # seconds since the last response, even if it was an error
+    without_response: float  # seconds since the last response, even if it was an error
     error: str  # the last one
     code: int  # the HTTP status of the last attempt; 0 if it got no response
 
@@ -46,7 +46,7 @@ class Outage(msgspec.Struct, frozen=True):
 
     since: float
     failures: int
-    unanswered_since: float
+    no_response_since: float
     error: str
     code: int
     warn_at: float
@@ -59,7 +59,7 @@ class Outage(msgspec.Struct, frozen=True):
         return OutageStats(
             failures=self.failures,
             seconds=now - self.since,
-            unanswered=now - self.unanswered_since,
+            without_response=now - self.no_response_since,
             error=self.error,
             code=self.code,
         )
@@ -71,15 +71,15 @@ def after_failure(
     """The outage after one more failed attempt, which began at `began`."""
     response = find_api_error(error)
     if outage is None:
-        since, failures, unanswered_since = began, 0, began
+        since, failures, no_response_since = began, 0, began
         warn_at, warnings = began + WARN_AFTER, 0
     else:
-        since, failures, unanswered_since = outage.since, outage.failures, outage.unanswered_since
+        since, failures, no_response_since = outage.since, outage.failures, outage.no_response_since
         warn_at, warnings = outage.warn_at, outage.warnings
     return Outage(
         since=since,
         failures=failures + 1,
-        unanswered_since=unanswered_since if _is_unanswered(error) else now,
+        no_response_since=no_response_since if _is_without_response(error) else now,
         error=str(error) or repr(error),
         code=0 if response is None else response.code,
         warn_at=warn_at,
@@ -87,7 +87,7 @@ def after_failure(
     )
 
 
-def _is_unanswered(error: BaseException) -> bool:
+def _is_without_response(error: BaseException) -> bool:
     """Whether the server did not respond; a response that we cannot use is one as well."""
     return isinstance(error, TransportError | ConfigError) and find_api_error(error) is None
 

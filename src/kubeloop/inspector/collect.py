@@ -50,11 +50,11 @@ def numbers(sample: Sample) -> dict[str, float]:
     for name, controller in sample.controllers.items():
         found[f"reconciles {name}"] = controller.succeeded + controller.failed
         found[f"failures {name}"] = controller.failed
-        found[f"depth {name}"] = controller.queue.queued
+        found[f"depth {name}"] = controller.queue.ready
         for bound, count in controller.durations.items():
             found[f"within {bound} {name}"] = count
     for name, queue in sample.queues.items():
-        found[f"depth of {name}"] = queue.queued
+        found[f"depth of {name}"] = queue.ready
     found["requests"] = sum(each.requests for each in sample.requests)
     return found
 
@@ -187,7 +187,7 @@ def _handler(stats: HandlerStats, manager: ManagerParts) -> Handler:
     controller = stats.name.removeprefix(_CONTROLLER_PREFIX)
     return Handler(
         name=stats.name,
-        backlog=stats.waiting,
+        backlog=stats.backlog,
         notified=stats.notified,
         merged=stats.merged,
         failures=stats.failures,
@@ -231,9 +231,9 @@ def _queue(name: str, stats: QueueStats, depth: Sequence[float]) -> Queue:
     return Queue(
         name=name,
         state=stats.state,
-        ready=stats.queued,
+        ready=stats.ready,
         processing=stats.processing,
-        delayed=stats.waiting,
+        delayed=stats.delayed,
         retries=stats.retries,
         longest=round(stats.longest_running, 3),
         depth=list(depth),

@@ -192,7 +192,7 @@ def _is_behind(informer: SharedInformer[Any]) -> bool:
 
 def _seconds_without_response(informer: SharedInformer[Any]) -> float:
     outage = informer.stats().reflector.outage
-    return 0.0 if outage is None else outage.unanswered
+    return 0.0 if outage is None else outage.without_response
 
 
 def _reason(informer: SharedInformer[Any]) -> str:

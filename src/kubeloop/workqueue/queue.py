@@ -78,9 +78,9 @@ class QueueStats(msgspec.Struct, frozen=True):
 
     name: str
     state: QueueState
-    queued: int  # ready for get(), as len()
+    ready: int  # ready for get(), as len()
     processing: int  # between get() and done()
-    waiting: int  # until a delay is over; a key may be queued as well
+    delayed: int  # until a delay is over; a key may be ready as well
     idle_workers: int  # get() calls that wait for a key
     unfinished_work: float  # seconds since get(), summed over the keys in processing
     longest_running: float  # the longest of them
@@ -273,9 +273,9 @@ class WorkQueue(Generic[K]):
         return QueueStats(
             name=self._name,
             state=self._state,
-            queued=queued,
+            ready=queued,
             processing=len(self._processing),
-            waiting=len(self._delayed),
+            delayed=len(self._delayed),
             idle_workers=len(self._waiters),
             unfinished_work=unfinished,
             longest_running=longest,

@@ -242,7 +242,7 @@ def _none_watching(manager: Manager) -> bool:
 
 def _is_idle(manager: Manager) -> bool:
     queues = [each.queue for each in manager.stats().controllers]
-    return not any(queue.queued or queue.processing for queue in queues)
+    return not any(queue.ready or queue.processing for queue in queues)
 
 
 def _are_ready(env: DemoEnvironment, count: int) -> bool:

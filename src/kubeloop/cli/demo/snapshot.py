@@ -186,12 +186,12 @@ def _controller(
         return ControllerSnapshot(depths=history.depths, rates=history.rates)
     (stats,) = controllers
     done = stats.succeeded + stats.failed
-    history.record(env.log.elapsed(), depth=stats.queue.queued, done=done)
+    history.record(env.log.elapsed(), depth=stats.queue.ready, done=done)
     latencies = sorted(env.latencies)
     return ControllerSnapshot(
-        depth=stats.queue.queued,
+        depth=stats.queue.ready,
         processing=stats.queue.processing,
-        delayed=stats.queue.waiting,
+        delayed=stats.queue.delayed,
         reconciles=done,
         failed=stats.failed,
         rate=history.rate(),
