@@ -14,6 +14,7 @@ from kubeloop.kit import TokenBucket
 from kubeloop.rest import JsonCodec, RESTClient, ServerWarning
 from kubeloop.testing.server.faults import Reply
 from kubeloop.testing.server.service import Service
+from kubeloop.wire.core.v1 import Pod
 from tests.support.clocks import InstantClock
 
 from .conftest import Recorder
@@ -108,3 +109,11 @@ def test_a_rest_client_for_another_format_than_json_is_rejected(make: Any) -> No
     """Lists, watches and informers read JSON: a codec would only make the server send more."""
     with pytest.raises(InvalidArgument, match="codec for application/yaml, but clients"):
         make(rest=RESTClient(NOWHERE, codec=YamlCodec()))
+
+
+def test_a_client_over_another_one_has_its_tuning() -> None:
+    client = APIClient(NOWHERE, tune_gc=True)
+
+    over = runtime.Client.over(client)
+
+    assert over.resource(Pod)._collection.tune_gc

@@ -15,8 +15,7 @@ from kubeloop.clients.three_way_merge import merge_changes
 from kubeloop.config import ClusterConfig
 from kubeloop.errors import Conflict
 from kubeloop.testing.server.service import Service
-
-from .conftest import FastClock
+from tests.support.clocks import FastClock
 
 Flat = dict[str, str | None]  # a field, and its value or that it has none
 

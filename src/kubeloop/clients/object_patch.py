@@ -3,7 +3,7 @@
 Guarantees: pure; a patch has only the fields that changed; a change is applied to a newer object
 only if no other writer changed the same field, to any value.
 See also: `writer` (reads and sends), `three_way_merge` (which changes overlap),
-`kubeloop.machinery` (the patch formats).
+`kubeloop.patches` (the patch formats).
 """
 
 from __future__ import annotations

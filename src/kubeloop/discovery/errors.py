@@ -10,7 +10,7 @@
         ├── NoResourceMatch
         └── AmbiguousMatch       several resources match
 
-See also: `kubeloop.machinery` (errors of single requests).
+See also: `kubeloop.errors` (errors of single requests).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Guarantees: the bytes are unchanged; the server's `Status` decides which error is raised, and
 the HTTP status only where there is no `Status`; a body that is not JSON is reported as such.
-See also: `kubeloop.machinery` (the error classes), `codec` (formats).
+See also: `kubeloop.errors` (the error classes), `codec` (formats).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Guarantees: an unknown field and a text that is no selector are rejected; neither ever selects
 everything.
-See also: `kubeloop.machinery` (the grammar of selectors).
+See also: `kubeloop.selectors` (the grammar of selectors).
 """
 
 from __future__ import annotations
