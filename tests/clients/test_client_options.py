@@ -31,7 +31,7 @@ async def test_a_call_ends_with_the_time_that_the_client_was_given(server: Servi
 
 
 async def test_the_timeout_is_sent_to_the_server(server: Service) -> None:
-    """Instead of what the configuration says: an argument is nearer."""
+    """An argument takes precedence over the configuration."""
     config = ClusterConfig(server=server.url, timeout=60)
 
     async with APIClient(config, request_timeout=7) as client:

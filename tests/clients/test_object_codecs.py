@@ -106,7 +106,7 @@ async def test_what_a_list_does_not_say_of_itself_is_not_held_against_it() -> No
 
 
 async def test_only_a_custom_kind_may_give_its_list_any_name() -> None:
-    """A CRD has a listKind of its own choice; its group version it has not."""
+    """A CRD may set any listKind, but not another group version."""
 
     class Website(Resource, group="example.com", version="v1", plural="websites"):
         """A custom kind."""

@@ -1,4 +1,4 @@
-"""Objects on a server that answers HTTP."""
+"""Objects on an embedded server, over HTTP."""
 
 from __future__ import annotations
 
@@ -472,7 +472,7 @@ async def test_what_the_server_rejects_is_raised(client: APIClient) -> None:
 
 
 async def test_a_list_is_a_list(server: Service, client: APIClient) -> None:
-    """TYP-9: only caches ask for a list as a watch."""
+    """TYP-9: only caches request a list as a watch."""
     await client.resource(Pod).list()
     _ = [each async for each in client.resource("v1", "Pod").each()]
 

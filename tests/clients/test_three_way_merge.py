@@ -219,7 +219,7 @@ def names(document: Document) -> str:
         ("ab", "abx", "aby", "abyx"),  # both appended
         ("ab", "xab", "aby", "xaby"),
         ("ab", "xab", "yab", "yxab"),
-        ("ab", "axb", "ba", "bax"),  # what follows a goes on following it
+        ("ab", "axb", "ba", "bax"),  # what follows a still follows it
         ("ab", "ba", "axb", "bax"),
         ("abc", "ac", "abcy", "acy"),
     ],

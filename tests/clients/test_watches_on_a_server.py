@@ -1,4 +1,4 @@
-"""Following and waiting, on a server that answers HTTP."""
+"""Watching and waiting, on an embedded server over HTTP."""
 
 from __future__ import annotations
 

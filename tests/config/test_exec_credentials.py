@@ -311,7 +311,7 @@ time.sleep(60)
 
 
 class Pipes:
-    """What a plugin tells a test: that it is up, and (by the end of a pipe) that all is over."""
+    """How a test sees that a plugin runs, and (by the end of a pipe) that it has ended."""
 
     def __init__(self, directory: Path) -> None:
         self.alive, self.ready = directory / "alive", directory / "ready"

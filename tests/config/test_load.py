@@ -169,7 +169,7 @@ def test_a_result_equal_to_the_default_counts_as_none(account: str) -> None:
 
 
 def test_without_kubeconfig_and_pod_the_config_is_empty(tmp_path: Path) -> None:
-    """CFG-37, CFG-C15: and the error says what was tried."""
+    """CFG-37, CFG-C15: and the error has what was tried."""
     with pytest.raises(EmptyConfig, match="gone has no configuration, and this is not a pod"):
         ClusterConfig.load(
             environ={"KUBECONFIG": str(tmp_path / "gone")}, service_account=str(tmp_path)
@@ -220,7 +220,7 @@ def test_the_namespace_is_configured_or_that_of_the_pod(
 
 
 def test_outside_a_pod_the_namespace_is_default(kubeconfig: str, tmp_path: Path) -> None:
-    """CFG-39: an empty namespace file says nothing either."""
+    """CFG-39: an empty namespace file is ignored."""
     (tmp_path / "namespace").write_text("\n")
 
     config = ClusterConfig.load(kubeconfig, environ={}, service_account=str(tmp_path))

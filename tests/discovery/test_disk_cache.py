@@ -104,7 +104,7 @@ async def test_a_directory_that_cannot_be_written_costs_only_time(
 async def test_errors_and_empty_responses_are_not_written(
     old: ScriptedServer, tmp_path: Path
 ) -> None:
-    """DSC-26: errors and empty answers are never written."""
+    """DSC-26: errors and empty responses are never written."""
     old.say("/apis", legacy_groups(("apps", ["v1"]), ("empty.io", ["v1"])))
     old.say("/apis/apps/v1", 403)
     old.say("/apis/empty.io/v1", legacy_resources("empty.io/v1"))

@@ -1,4 +1,4 @@
-"""Reading discovery's answers."""
+"""Parsing the responses of discovery."""
 
 from __future__ import annotations
 

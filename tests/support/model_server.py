@@ -117,7 +117,7 @@ class ModelServer:
         self._wake()
 
     def fail(self, *errors: Exception) -> None:
-        """Answer the next requests with these."""
+        """Respond to the next requests with these."""
         self._faults.extend(errors)
 
     def say(self, kind: str, obj: dict[str, Any]) -> None:

@@ -82,7 +82,7 @@ def _line(text: str, position: int) -> int:
 
 
 def links_to_the_shop(page: str) -> bool:
-    """Whether a page tells its reader to start a server."""
+    """Whether a page instructs its reader to start a server."""
     text = (ROOT / page).read_text(encoding="utf-8")
     return re.search(r"\]\((?:[\w./-]+/)?shop\.md\)", text) is not None
 
