@@ -1,4 +1,4 @@
-"""Random histories of editors that overlap in time, beside a model of what may become of them."""
+"""Random histories of concurrent edits, compared with a model of the allowed results."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def histories(draw: st.DrawFn) -> tuple[list[Edit], list[Step]]:
 
 
 class Model:
-    """Fields with values, and a version: the whole truth about the object."""
+    """The state of the object: fields with values, and a version."""
 
     def __init__(self) -> None:
         self.fields: Flat = dict.fromkeys(_FIELDS)
@@ -92,7 +92,7 @@ def make(document: dict[str, Any], changes: Flat) -> None:
     for field, value in changes.items():
         kind, name = field.split()
         if kind == "finalizer":
-            # One that is there stays where it is: another order is a change, too.
+            # An existing one keeps its position: another order is a change, too.
             finalizer, there = f"example.com/{name}", metadata["finalizers"]
             if value is None and finalizer in there:
                 there.remove(finalizer)

@@ -1,4 +1,4 @@
-"""Tokens and certificates that are read again, and which source a configuration means."""
+"""Sources of credentials: tokens and certificates that are read again."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PLUGIN = ExecConfig(
 
 
 def write(path: Path, text: str | None) -> None:
-    """Put `text` into the file, or (None) take the file away."""
+    """Write `text` to the file, or delete the file if it is None."""
     if text is None:
         path.unlink()
     else:

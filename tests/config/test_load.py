@@ -229,7 +229,7 @@ def test_outside_a_pod_the_namespace_is_default(kubeconfig: str, tmp_path: Path)
 
 
 def test_without_flags_only_the_pod_is_tried(account: str, tmp_path: Path) -> None:
-    """CFG-36, V-16: a kubeconfig at home is not consulted."""
+    """CFG-36, V-16: a kubeconfig in the home directory is not read."""
     (tmp_path / ".kube").mkdir()
     (tmp_path / ".kube/config").write_text(KUBECONFIG)
     home = {"HOME": str(tmp_path), "KUBECONFIG": str(tmp_path / ".kube/config")}
