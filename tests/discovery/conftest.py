@@ -177,7 +177,7 @@ def modern(server: ScriptedServer) -> ScriptedServer:
 
 @pytest.fixture
 def old(server: ScriptedServer) -> ScriptedServer:
-    """A server that knows only the legacy form: pods, and deployments in apps/v1."""
+    """A server with legacy discovery only: pods, and deployments in apps/v1."""
     server.say("/api", {"kind": "APIVersions", "versions": ["v1"]})
     server.say("/apis", legacy_groups(("apps", ["v1"])))
     server.say("/api/v1", legacy_resources("v1", ("pods", "Pod")))

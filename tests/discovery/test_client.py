@@ -1,4 +1,4 @@
-"""Asking a server what it serves."""
+"""Discovery of a server, aggregated and legacy."""
 
 from __future__ import annotations
 

@@ -39,11 +39,11 @@ async def test_the_kernel_ends_a_connection_whose_peer_is_silent_for_45_seconds(
     made: list[socket.socket] = []
     make = connections.keep_alive_socket
 
-    def noted(address: Any) -> socket.socket:
+    def record(address: Any) -> socket.socket:
         made.append(make(address))
         return made[-1]
 
-    monkeypatch.setattr(connections, "keep_alive_socket", noted)
+    monkeypatch.setattr(connections, "keep_alive_socket", record)
     server.respond(chunked(end="hang"))
     async with client_for(server) as rest, rest.watch(resource_request("watch", PODS)):
         found = options_of(made[0])

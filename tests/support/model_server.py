@@ -1,6 +1,6 @@
 """A collection of the API in a hundred lines: list, watch, pages, compaction, and faults.
 
-It knows nothing of caches. Every request is recorded; `fail` and `cut` inject
+It does not depend on caches. Every request is recorded; `fail` and `cut` inject
 faults, `heal` ends them. Everything happens on one event loop and takes no time.
 """
 

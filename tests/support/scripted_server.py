@@ -60,7 +60,7 @@ class ServerConnection:
         await self.writer.drain()
 
     def cut(self) -> None:
-        """End the connection properly, in the middle of whatever it is."""
+        """End the connection properly, in the middle of the response."""
         self.writer.close()
 
     def reset(self) -> None:
@@ -70,7 +70,7 @@ class ServerConnection:
         self.writer.transport.abort()
 
     async def hang(self) -> None:
-        """Say nothing until the client goes away."""
+        """Send nothing until the client disconnects."""
         while await self.reader.read(65536):
             pass
 
