@@ -16,17 +16,7 @@ from kubeloop.rest import MAX_RETRIES, JsonCodec, Request, Response, RESTClient
 from kubeloop.testing.server.service import Service
 from kubeloop.wire.core.v1 import Container, Pod, PodSpec
 from kubeloop.wire.meta.v1 import ObjectMeta
-
-
-class FastClock:
-    """The system clock with short sleeps."""
-
-    def __init__(self) -> None:
-        self._clock = SystemClock()
-        self.now, self.time, self.timeout = self._clock.now, self._clock.time, self._clock.timeout
-
-    async def sleep(self, seconds: float) -> None:
-        await asyncio.sleep(0.001 if seconds > 0 else 0)
+from tests.support.clocks import FastClock
 
 
 class Recorder:
@@ -85,7 +75,7 @@ async def client(server: Service) -> AsyncIterator[APIClient]:
 
 @pytest.fixture
 async def hasty(server: Service) -> AsyncIterator[APIClient]:
-    """A client that does not wait a second before it tries again."""
+    """A client that does not wait a second before a retry."""
     config = ClusterConfig(server=server.url, namespace="default")
     async with APIClient(config, clock=FastClock()) as connected:
         yield connected

@@ -56,7 +56,7 @@ def test_a_kind_needs_a_version_and_a_name(api_version: str, kind: str) -> None:
 
 
 async def test_credentials_are_used(server: Service) -> None:
-    """Needs, 29: a server that demands them gets them, and says no without."""
+    """Needs, 29: a server that requires them gets them, and rejects requests without them."""
     async with Service(tls=True, rbac=True) as guarded:
         config = ClusterConfig(server=guarded.url, token=guarded.token, ca=guarded.ca or b"")
         async with APIClient(config) as client:

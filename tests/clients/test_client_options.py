@@ -14,6 +14,7 @@ from kubeloop.kit import TokenBucket
 from kubeloop.rest import JsonCodec, RESTClient, ServerWarning
 from kubeloop.testing.server.faults import Reply
 from kubeloop.testing.server.service import Service
+from kubeloop.wire.core.v1 import Pod
 from tests.support.clocks import InstantClock
 
 from .conftest import Recorder
@@ -30,7 +31,7 @@ async def test_a_call_ends_with_the_time_that_the_client_was_given(server: Servi
 
 
 async def test_the_timeout_is_sent_to_the_server(server: Service) -> None:
-    """Instead of what the configuration says: an argument is nearer."""
+    """An argument takes precedence over the configuration."""
     config = ClusterConfig(server=server.url, timeout=60)
 
     async with APIClient(config, request_timeout=7) as client:
@@ -108,3 +109,11 @@ def test_a_rest_client_for_another_format_than_json_is_rejected(make: Any) -> No
     """Lists, watches and informers read JSON: a codec would only make the server send more."""
     with pytest.raises(InvalidArgument, match="codec for application/yaml, but clients"):
         make(rest=RESTClient(NOWHERE, codec=YamlCodec()))
+
+
+def test_a_client_over_another_one_has_its_tuning() -> None:
+    client = APIClient(NOWHERE, tune_gc=True)
+
+    over = runtime.Client.over(client)
+
+    assert over.resource(Pod)._collection.tune_gc

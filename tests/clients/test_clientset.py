@@ -30,7 +30,7 @@ def row(info: ResourceInfo) -> ResourceRow:
 
 @pytest.mark.parametrize("info", resources(), ids=lambda info: f"{info.api_version}.{info.plural}")
 async def test_every_built_in_resource_has_its_method(info: ResourceInfo) -> None:
-    """TYP-1: and it is the very collection that the class stands for."""
+    """TYP-1: and it is the collection of the class."""
     client = Recorder().client
     group = getattr(client, GROUPS[info.group, info.version])
 
@@ -98,5 +98,5 @@ def test_no_kind_is_imported_before_it_is_used() -> None:
 
 
 def test_actions_belong_to_all_clients_and_types_say_whose_they_are() -> None:
-    """TYP-1: what a kind has not is a matter of types (tests/typing)."""
+    """TYP-1: the types of a client decide which it has (tests/typing)."""
     assert "Pod" in str(inspect.signature(ResourceClient.evict))

@@ -31,7 +31,7 @@ from .conftest import Recorder
 
 
 class Waits:
-    """The machine's clocks, but a wait only tells that it was begun."""
+    """The system clock, but `sleep` only records that it was called."""
 
     def __init__(self, tell: Callable[[], None] = lambda: None) -> None:
         clock = SystemClock()
@@ -80,7 +80,7 @@ async def modify(recorder: Recorder, function: Any, **options: Any) -> dict[str,
 
 
 async def test_an_edit_reads_the_newer_object_after_its_wait_and_not_before() -> None:
-    """What was read before the wait would be old behind it, and meet the next conflict."""
+    """An object that was read before the wait would be stale after it: the next conflict."""
     recorder = Recorder(a_map(1), lost(), a_map(2, theirs="y"), a_map(3))
     asked_by_then: list[list[str]] = []
     recorder.clock = Waits(lambda: asked_by_then.append(sent(recorder)))
@@ -136,7 +136,7 @@ async def test_a_change_that_may_be_on_its_way_when_the_time_is_over_is_called_s
 
 
 class Silent(Recorder):
-    """Answers reads and not writes."""
+    """Responds to reads and not to writes."""
 
     async def send(self, request: Any) -> Any:
         if request.method != "GET":
@@ -211,7 +211,7 @@ async def test_modify_works_on_an_object_created_again() -> None:
     }
 
 
-# --- answers that leave open whether the change was stored
+# --- responses that leave open whether the change was stored
 
 
 @pytest.mark.parametrize("broken", [StreamBroken("cut"), TimeoutExceeded("silence")])
@@ -246,7 +246,7 @@ async def test_a_busy_server_is_sent_the_same_patch_again(reason: str) -> None:
 async def test_a_conflict_with_what_may_be_the_own_write_is_not_taken_for_one(
     reason: str, kind: type[ApiError]
 ) -> None:
-    """The first attempt may have been stored: made again, it would count twice."""
+    """The first attempt may have been stored: repeated, it would count twice."""
     recorder, function = Recorder(a_map(1, next="5"), busy(reason), lost(), a_map(2)), Increment()
     recorder.clock = Waits()
     with pytest.raises(kind, match="the first one was stored, or another writer was faster"):
@@ -270,7 +270,7 @@ async def test_a_conflict_with_what_may_be_the_own_write_is_not_taken_for_one(
     ids=["cut off", "no answer", "500", "503"],
 )
 async def test_an_error_that_leaves_the_outcome_open_says_so(error: KubeError) -> None:
-    """Advice to try again would have a counter increased twice."""
+    """A hint to retry would increase a counter twice."""
     open_outcome = r"\(the change may have been stored: read the object to check\)$"
     with pytest.raises(type(error), match=open_outcome):
         await modify(Recorder(a_map(1, next="5"), error, a_map(2)), Increment())
@@ -294,7 +294,7 @@ async def test_an_error_behind_which_nothing_is_stored_leaves_no_doubt(error: Ku
 
 
 async def test_a_server_that_turned_the_request_away_has_stored_nothing() -> None:
-    """429 comes before the request is executed, so a conflict after it is one."""
+    """429 comes before the request is executed, so a conflict after it is a real one."""
     recorder = Recorder(
         a_map(1, next="5"), busy("TooManyRequests"), lost(), a_map(2, next="6"), a_map(3)
     )

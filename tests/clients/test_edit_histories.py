@@ -1,4 +1,4 @@
-"""Random histories of editors that overlap in time, beside a model of what may become of them."""
+"""Random histories of concurrent edits, compared with a model of the allowed results."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from kubeloop.clients.three_way_merge import merge_changes
 from kubeloop.config import ClusterConfig
 from kubeloop.errors import Conflict
 from kubeloop.testing.server.service import Service
-
-from .conftest import FastClock
+from tests.support.clocks import FastClock
 
 Flat = dict[str, str | None]  # a field, and its value or that it has none
 
@@ -62,7 +61,7 @@ def histories(draw: st.DrawFn) -> tuple[list[Edit], list[Step]]:
 
 
 class Model:
-    """Fields with values, and a version: the whole truth about the object."""
+    """The state of the object: fields with values, and a version."""
 
     def __init__(self) -> None:
         self.fields: Flat = dict.fromkeys(_FIELDS)
@@ -93,7 +92,7 @@ def make(document: dict[str, Any], changes: Flat) -> None:
     for field, value in changes.items():
         kind, name = field.split()
         if kind == "finalizer":
-            # One that is there stays where it is: another order is a change, too.
+            # An existing one keeps its position: another order is a change, too.
             finalizer, there = f"example.com/{name}", metadata["finalizers"]
             if value is None and finalizer in there:
                 there.remove(finalizer)

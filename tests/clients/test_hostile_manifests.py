@@ -1,4 +1,4 @@
-"""What says which object is meant is checked before anything is sent."""
+"""The fields that identify an object are checked before a request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Applying many objects at once."""
+"""Applies manifests of many objects."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ METADATA = {"name": "web", "uid": "u", "creationTimestamp": "2030-01-01T00:00:00
 
 
 async def test_the_server_is_asked_for_metadata_only() -> None:
-    """DYN-11: as JSON, the one format there is now."""
+    """DYN-11: as JSON, the only format."""
     partial = {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1"}
     recorder = Recorder(
         partial | {"metadata": METADATA}, {"items": []}, partial | {"metadata": METADATA}
@@ -35,7 +35,7 @@ async def test_the_server_is_asked_for_metadata_only() -> None:
 
 
 async def test_a_full_object_gives_its_metadata() -> None:
-    """DYN-12, DYN-C8: a server that cannot leave out the rest."""
+    """DYN-12, DYN-C8: a server that sends whole objects."""
     recorder = Recorder({"kind": "Pod", "apiVersion": "v1", "metadata": METADATA, "spec": {"a": 1}})
 
     found = await recorder.client.metadata(Pod, namespace="shop").get("web")

@@ -16,7 +16,7 @@ A_1 = {"name": "a", "resourceVersion": "1"}
 
 
 async def test_a_dict_without_a_kind_is_no_response() -> None:
-    """DYN-6: sent without one it may be."""
+    """DYN-6: a request may have none."""
     recorder = Recorder({"metadata": {"name": "a"}}, {"kind": "Pod"})
     pods = recorder.client.resource("v1", "Pod", namespace="shop")
 
@@ -28,7 +28,7 @@ async def test_a_dict_without_a_kind_is_no_response() -> None:
 
 
 async def test_items_of_a_list_get_their_kind_and_api_version() -> None:
-    """DYN-C6: from the list, where they do not say it themselves."""
+    """DYN-C6: from the list, if they have none themselves."""
     recorder = Recorder(
         {
             "kind": "PodList",
@@ -47,7 +47,7 @@ async def test_items_of_a_list_get_their_kind_and_api_version() -> None:
 
 @pytest.mark.parametrize("value", [9007199254740993, -1, 1, 1.0, 1.5, None, True, [1], {"a": 1}])
 async def test_numbers_stay_what_they_are(value: Any) -> None:
-    """DYN-9, DYN-C9: integers of 64 bits, floats, and nothing in between."""
+    """DYN-9, DYN-C9: 64-bit integers and floats stay distinct."""
     recorder = Recorder({"kind": "Pod", "metadata": A_1, "spec": {"v": value}})
     pods = recorder.client.resource("v1", "Pod", namespace="shop")
     found = await pods.get("a")
@@ -106,7 +106,7 @@ async def test_what_a_list_does_not_say_of_itself_is_not_held_against_it() -> No
 
 
 async def test_only_a_custom_kind_may_give_its_list_any_name() -> None:
-    """A CRD has a listKind of its own choice; its group version it has not."""
+    """A CRD may set any listKind, but not another group version."""
 
     class Website(Resource, group="example.com", version="v1", plural="websites"):
         """A custom kind."""

@@ -1,4 +1,4 @@
-"""What was changed, and whether it still fits."""
+"""Patches between two states, and their application to a newer state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Objects on a server that answers HTTP."""
+"""Objects on an embedded server, over HTTP."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ async def test_a_collection_is_deleted_by_selector(client: APIClient) -> None:
 
 
 async def test_the_status_is_written_apart(client: APIClient) -> None:
-    """TYP-1, TYP-2: neither writes what is the other's."""
+    """TYP-1, TYP-2: neither writes the fields of the other."""
     pods = client.resource(Pod)
     pod = await pods.create(a_pod())
     pod.status = PodStatus(phase="Running")
@@ -255,7 +255,7 @@ async def test_an_edit_never_changes_another_object_of_the_same_name(client: API
 
 
 async def test_modify_calls_the_function_again_on_a_conflict(client: APIClient) -> None:
-    """UTL-8: with the object as it is by then."""
+    """UTL-8: with the current object."""
     maps = client.resource(ConfigMap)
     await maps.create(ConfigMap(metadata=ObjectMeta(name="a"), data={"n": "0"}))
     calls = 0
@@ -400,7 +400,7 @@ async def test_everything_is_walked_over_in_pages(server: Service, client: APICl
 async def test_an_iteration_continues_after_an_expired_token(
     server: Service, client: APIClient
 ) -> None:
-    """WTC-11, API-42: nothing twice, nothing left out."""
+    """WTC-11, API-42: nothing twice, nothing missing."""
     maps = client.resource(ConfigMap)
     for number in range(6):
         await maps.create(ConfigMap(metadata=ObjectMeta(name=f"m{number}", labels={"a": "b"})))
@@ -437,7 +437,7 @@ async def test_one_client_for_all_namespaces(client: APIClient) -> None:
 
 
 async def test_a_kind_known_only_by_name_is_looked_up(server: Service, client: APIClient) -> None:
-    """DYN-2, DYN-5, MAP-9: and a kind that comes later is found."""
+    """DYN-2, DYN-5, MAP-9: and a kind that is created later is found."""
     websites = client.resource("example.com/v1", "Website")
     await client.mapper.find("pods")
     await client.apply(CRD)
@@ -472,7 +472,7 @@ async def test_what_the_server_rejects_is_raised(client: APIClient) -> None:
 
 
 async def test_a_list_is_a_list(server: Service, client: APIClient) -> None:
-    """TYP-9: only caches ask for a list as a watch."""
+    """TYP-9: only caches request a list as a watch."""
     await client.resource(Pod).list()
     _ = [each async for each in client.resource("v1", "Pod").each()]
 

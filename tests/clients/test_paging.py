@@ -24,7 +24,7 @@ from .conftest import Recorder
 
 
 class Source:
-    """A collection of numbers that is fetched in pages, and may forget its tokens."""
+    """A collection of numbers that is read in pages, whose tokens may expire."""
 
     def __init__(self, count: int, *, forget: int = 0, going_on: str = "") -> None:
         self.count = count
@@ -148,7 +148,7 @@ async def test_each_item_comes_once_and_in_order() -> None:
 
 
 async def test_iteration_goes_on_from_where_the_server_says() -> None:
-    """WTC-12, API-42: the token in the refusal; nothing twice, nothing left out."""
+    """WTC-12, API-42: the token in the 410; nothing twice, nothing missing."""
     source = Source(10, forget=2, going_on="3")
 
     assert await collected(Pager(source.fetch, page_size=4).each(ListOptions(), key=str)) == list(
@@ -171,7 +171,7 @@ async def test_iteration_starts_over_when_that_token_expires_too() -> None:
 
 
 async def test_iteration_starts_over_without_repeating_itself() -> None:
-    """WTC-11, WTC-12: here iteration survives what ends client-go's."""
+    """WTC-11, WTC-12: here the iteration continues where client-go's ends."""
     source = Source(10, forget=3)
 
     assert await collected(Pager(source.fetch, page_size=4).each(ListOptions(), key=str)) == list(
@@ -181,7 +181,7 @@ async def test_iteration_starts_over_without_repeating_itself() -> None:
 
 
 async def test_the_next_page_is_fetched_while_this_one_is_used() -> None:
-    """WTC-9: one page ahead, where client-go goes ten."""
+    """WTC-9: one page ahead; client-go reads ten."""
     source = Source(10)
 
     async with aclosing(Pager(source.fetch, page_size=4).each(ListOptions(), key=str)) as items:

@@ -1,4 +1,4 @@
-"""Every verb by the request it makes."""
+"""The request of every verb."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ async def test_verbs_of_collections_and_actions(call: Call, line: str) -> None:
 
 
 async def test_a_watch_asks_for_what_a_server_allows(recorder: Recorder) -> None:
-    """TYP-2, TYP-C10: a version match goes only with initial events."""
+    """TYP-2, TYP-C10: a version match is sent only with initial events."""
     from kubeloop.clients import WatchOptions
 
     raw = recorder.client.resource(Pod, namespace="shop").raw
@@ -181,7 +181,7 @@ async def test_a_watch_asks_for_what_a_server_allows(recorder: Recorder) -> None
     ],
 )
 async def test_the_type_of_a_patch_is_its_content_type(kind: Any, content_type: str) -> None:
-    """DYN-C7: and bytes are sent as they are."""
+    """DYN-C7: and bytes are sent unchanged."""
     recorder = Recorder(POD)
 
     await recorder.client.resource(Pod, namespace="shop").patch("web", b' {"a": 1}', type=kind)
@@ -389,20 +389,20 @@ async def test_without_a_namespace_the_objects_own_is_used() -> None:
 
 
 async def test_a_named_object_needs_a_namespace(recorder: Recorder) -> None:
-    """TYP-3, REST-19: refused here, where client-go lets the server refuse."""
+    """TYP-3, REST-19: rejected here; in client-go the server rejects it."""
     with pytest.raises(InvalidArgument, match="namespace"):
         await recorder.client.resource(Pod, namespace=ALL_NAMESPACES).get("web")
 
 
 async def test_the_dynamic_client_asks_for_json(recorder: Recorder) -> None:
-    """DYN-1, DYN-C5: whatever else the configuration prefers."""
+    """DYN-1, DYN-C5: whatever the configuration prefers."""
     await recorder.client.dynamic.resource(Pod, namespace="shop").get("web")
 
     assert recorder.last.accept == "application/json"
 
 
 async def test_an_eviction_and_a_binding_name_what_they_are_about(recorder: Recorder) -> None:
-    """TYP-14, TYP-16, TYP-C8: the response is not looked at."""
+    """TYP-14, TYP-16, TYP-C8: the response is ignored."""
     recorder.answers = [{"kind": "Status", "status": "Success"}] * 2
     pods = recorder.client.resource(Pod, namespace="shop")
 

@@ -59,7 +59,7 @@ async def test_a_scale_is_read_where_the_mapper_says() -> None:
 
 
 async def test_an_update_speaks_the_kind_that_the_server_says() -> None:
-    """DYN-15: known from discovery, once; the response is autoscaling/v1 again."""
+    """DYN-15: from discovery, once; the response is autoscaling/v1 again."""
     old = {"kind": "Scale", "group": "extensions", "version": "v1beta1"}
     answer = scale_to(SCALE, GroupVersionKind("extensions", "v1beta1", "Scale"))
     recorder = Recorder(*discovery("shop.io", old), answer, answer)
@@ -84,7 +84,7 @@ async def test_a_kind_without_a_place_is_the_parents() -> None:
 
 
 async def test_a_patch_takes_the_whole_resource() -> None:
-    """DYN-14, DYN-16: nothing is looked up; no namespace, no segment."""
+    """DYN-14, DYN-16: no discovery; an empty namespace has no segment."""
     recorder = Recorder(SCALE.to_dict())
 
     await recorder.client.scales.patch(

@@ -1,4 +1,4 @@
-"""What a script pays for before its first request."""
+"""The imports of a script before its first request."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ FOR_OTHERS = {
 
 @pytest.mark.timeout(60)
 def test_a_script_that_reads_an_object_loads_nothing_for_others() -> None:
-    """It would be most of its time: each of these costs milliseconds."""
+    """Importing them would be most of its time: each takes milliseconds."""
     command = [sys.executable, "-c", FIRST_REQUEST]
     done = subprocess.run(command, capture_output=True, check=True, text=True)
 

@@ -1,4 +1,4 @@
-"""Two changes of one object: which fields both touched, and both in one."""
+"""Merging two changes of one object, and the fields that both changed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def pod(*containers: Document, **spec: Any) -> Document:
 def overlaps(
     before: Document, mine: Document, theirs: Document, rules: TypeFacts | None = POD
 ) -> list[str]:
-    """The overlaps, which are the same seen from the other side."""
+    """The overlaps, which do not depend on the order of the sides."""
     found = merge_changes(before, mine, theirs, rules).overlaps
     assert merge_changes(before, theirs, mine, rules).overlaps == found
     return list(found)
@@ -219,7 +219,7 @@ def names(document: Document) -> str:
         ("ab", "abx", "aby", "abyx"),  # both appended
         ("ab", "xab", "aby", "xaby"),
         ("ab", "xab", "yab", "yxab"),
-        ("ab", "axb", "ba", "bax"),  # what follows a goes on following it
+        ("ab", "axb", "ba", "bax"),  # what follows a still follows it
         ("ab", "ba", "axb", "bax"),
         ("abc", "ac", "abcy", "acy"),
     ],

@@ -1,4 +1,4 @@
-"""Waiting for what a watch will bring."""
+"""Waiting for conditions on watch events."""
 
 from __future__ import annotations
 

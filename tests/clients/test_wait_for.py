@@ -1,4 +1,4 @@
-"""Waiting for one object: what is decided about it."""
+"""Waiting for the state of one object: the decisions."""
 
 from __future__ import annotations
 

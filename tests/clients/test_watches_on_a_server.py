@@ -1,4 +1,4 @@
-"""Following and waiting, on a server that answers HTTP."""
+"""Watching and waiting, on an embedded server over HTTP."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ async def test_until_each_condition_was_met(client: APIClient) -> None:
 
 
 async def test_waiting_for_a_condition_a_path_a_function_and_an_end(client: APIClient) -> None:
-    """WTC-7: the object may still be to come."""
+    """WTC-7: the object may not exist yet."""
     pods = client.resource(Pod)
 
     async def happen() -> None:

@@ -1,4 +1,4 @@
-"""Small nouns for the configuration tests: a clock, certificates, plugins, kubeconfigs."""
+"""Helpers of the configuration tests: certificates, plugins, kubeconfigs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A ClusterConfig is consistent or is not made, and keeps its secrets."""
+"""A ClusterConfig is consistent or an error, and its repr has no secret."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tokens and certificates that are read again, and which source a configuration means."""
+"""Sources of credentials: tokens and certificates that are read again."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PLUGIN = ExecConfig(
 
 
 def write(path: Path, text: str | None) -> None:
-    """Put `text` into the file, or (None) take the file away."""
+    """Write `text` to the file, or delete the file if it is None."""
     if text is None:
         path.unlink()
     else:
@@ -64,7 +64,7 @@ async def test_a_token_file_is_trimmed_and_read_again_after_fifty_seconds(
 async def test_a_token_file_that_is_gone_or_empty_keeps_the_last_token(
     token_file: Path, clock: ManualClock, content: str | None, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """TRN-17, TRN-C4: and says so once."""
+    """TRN-17, TRN-C4: and that is logged once."""
     credentials = TokenFileCredentials(str(token_file), clock=clock)
     await credentials.identity()
     write(token_file, content)
@@ -164,7 +164,7 @@ def test_certificate_files_that_were_replaced_are_used_at_once(
 async def test_certificate_files_that_look_unchanged_are_read_once_a_second(
     pair: tuple[Path, Path], reissued: Issued, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Times of files stand still for some milliseconds."""
+    """The resolution of file times is some milliseconds."""
     monkeypatch.setattr("kubeloop.config.credentials._stamp", lambda path: None)
     source = CertificateFiles(str(pair[0]), str(pair[1]), clock=clock)
     first = source.current()

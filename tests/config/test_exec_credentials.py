@@ -1,4 +1,4 @@
-"""Plugins that are run: when, how often, and what becomes of their failures."""
+"""Exec plugins: when they run, how often, and the effect of failures."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ posix_only = pytest.mark.skipif(os.name != "posix", reason="forks and reads name
 async def test_a_plugin_runs_once_until_the_server_rejects_its_credentials(
     plugin: Plugin, runs: Runs, clock: ManualClock
 ) -> None:
-    """EXE-8: without an end it never ends by time."""
+    """EXE-8: without an expiry they never expire."""
     credentials = ExecCredentials(plugin("answer(token=f't{run}')"), clock=clock)
 
     first = await credentials.identity()
@@ -52,7 +52,7 @@ async def test_a_plugin_runs_once_until_the_server_rejects_its_credentials(
 async def test_a_plugin_is_run_again_before_its_credentials_end(
     plugin: Plugin, runs: Runs, clock: ManualClock
 ) -> None:
-    """EXE-8, CFG-C18: so no 401 is seen."""
+    """EXE-8, CFG-C18: so that no 401 occurs."""
     credentials = ExecCredentials(
         plugin("answer(token=f't{run}', expirationTimestamp=f'2030-01-01T0{run}:00:00Z')"),
         clock=clock,
@@ -152,7 +152,7 @@ async def test_a_refresh_that_fails_after_a_rejection_is_loud_at_the_next_reques
 async def test_a_new_certificate_is_a_new_identity(
     plugin: Plugin, tmp_path: Path, issued: Issued, reissued: Issued, clock: ManualClock
 ) -> None:
-    """EXE-10, EXE-13: the transport sees that the certificate is another one."""
+    """EXE-10, EXE-13: the transport gets another certificate."""
     for number, each in enumerate((issued, reissued), start=1):
         (tmp_path / f"{number}.crt").write_bytes(each.certificate)
         (tmp_path / f"{number}.key").write_bytes(each.key)
@@ -255,7 +255,7 @@ async def test_the_install_hint_is_shown_ten_times_an_hour(clock: ManualClock) -
 async def test_a_plugin_that_fails_is_an_error_with_its_code_and_its_complaint(
     plugin: Plugin, clock: ManualClock
 ) -> None:
-    """EXE-11: without what it was given to keep."""
+    """EXE-11: without the secrets that it was given."""
     config = plugin(
         "sys.stderr.write('no luck\\x1b with ' + os.environ['A'] + sys.argv[1]); sys.exit(7)",
         env=(ExecEnv(name="A", value="s3cret-env"),),
@@ -311,7 +311,7 @@ time.sleep(60)
 
 
 class Pipes:
-    """What a plugin tells a test: that it is up, and (by the end of a pipe) that all is over."""
+    """How a test sees that a plugin runs, and (by the end of a pipe) that it has ended."""
 
     def __init__(self, directory: Path) -> None:
         self.alive, self.ready = directory / "alive", directory / "ready"
@@ -372,7 +372,7 @@ async def test_a_cancelled_request_leaves_no_plugin_behind(
 async def test_a_request_that_is_cancelled_while_its_plugin_starts_leaves_none_behind(
     hanging: ExecConfig, pipes: Pipes, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """X-7: a plugin may be far ahead of a loop that has little time."""
+    """X-7: a plugin may be ahead of a busy event loop."""
     up: list[str] = []
 
     class Ahead(subprocess.Popen[bytes]):
@@ -478,7 +478,7 @@ async def test_a_rejection_of_what_was_never_given_runs_nothing(
 async def test_credentials_are_shared_by_handing_them_on_and_not_by_accident(
     plugin: Plugin, runs: Runs, clock: ManualClock
 ) -> None:
-    """EXE-2: there is no cache for the whole process, one value is shared on purpose."""
+    """EXE-2: there is no cache of the process; callers share a value explicitly."""
     config = ClusterConfig(server="https://h", exec=plugin("answer(token=f't{run}')"))
     opened = open_credentials(config, clock=clock)
     sharing = open_credentials(config.replace(credentials=opened), clock=clock)
@@ -494,7 +494,7 @@ async def test_credentials_are_shared_by_handing_them_on_and_not_by_accident(
 async def test_an_interactive_program_has_our_terminal(
     plugin: Plugin, clock: ManualClock, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """EXE-4: what it asks is seen at once, and its response is still ours."""
+    """EXE-4: its prompt is visible at once, and its output is still captured."""
     config = plugin(
         "sys.stderr.write('Password: '); print(os.getsid(0) == os.getsid(os.getppid()))"
     )

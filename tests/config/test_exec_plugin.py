@@ -1,4 +1,4 @@
-"""The language of exec plugins, without running one."""
+"""Input and output of exec plugins, without running one."""
 
 from __future__ import annotations
 

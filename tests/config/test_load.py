@@ -169,7 +169,7 @@ def test_a_result_equal_to_the_default_counts_as_none(account: str) -> None:
 
 
 def test_without_kubeconfig_and_pod_the_config_is_empty(tmp_path: Path) -> None:
-    """CFG-37, CFG-C15: and the error says what was tried."""
+    """CFG-37, CFG-C15: and the error has what was tried."""
     with pytest.raises(EmptyConfig, match="gone has no configuration, and this is not a pod"):
         ClusterConfig.load(
             environ={"KUBECONFIG": str(tmp_path / "gone")}, service_account=str(tmp_path)
@@ -220,7 +220,7 @@ def test_the_namespace_is_configured_or_that_of_the_pod(
 
 
 def test_outside_a_pod_the_namespace_is_default(kubeconfig: str, tmp_path: Path) -> None:
-    """CFG-39: an empty namespace file says nothing either."""
+    """CFG-39: an empty namespace file is ignored."""
     (tmp_path / "namespace").write_text("\n")
 
     config = ClusterConfig.load(kubeconfig, environ={}, service_account=str(tmp_path))
@@ -229,7 +229,7 @@ def test_outside_a_pod_the_namespace_is_default(kubeconfig: str, tmp_path: Path)
 
 
 def test_without_flags_only_the_pod_is_tried(account: str, tmp_path: Path) -> None:
-    """CFG-36, V-16: a kubeconfig at home is not consulted."""
+    """CFG-36, V-16: a kubeconfig in the home directory is not read."""
     (tmp_path / ".kube").mkdir()
     (tmp_path / ".kube/config").write_text(KUBECONFIG)
     home = {"HOME": str(tmp_path), "KUBECONFIG": str(tmp_path / ".kube/config")}

@@ -1,4 +1,4 @@
-"""Which files are read, and what they are together."""
+"""Which kubeconfig files are read, and how they are merged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OpenID Connect: good tokens are used, others are exchanged, once."""
+"""OpenID Connect: valid tokens are used, others are refreshed once."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def jwt(exp: float | None) -> str:
 
 
 class Issuer:
-    """An OpenID provider that remembers what it was asked."""
+    """An OpenID provider that records its requests."""
 
     def __init__(self, tokens: object, *, status: int = 200, wants_form: bool = False) -> None:
         self.tokens = tokens

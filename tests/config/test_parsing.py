@@ -1,4 +1,4 @@
-"""What the text of a kubeconfig means."""
+"""Parsing of kubeconfigs."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_every_field_of_the_format_is_read() -> None:
 
 
 def test_json_is_read_as_well() -> None:
-    """CFG-1: with tabs, which YAML would refuse."""
+    """CFG-1: with tabs, which are not valid in YAML."""
     text = json.dumps({"current-context": "a"}, indent="\t")
 
     assert parse_kubeconfig(text).current_context == "a"

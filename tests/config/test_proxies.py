@@ -1,4 +1,4 @@
-"""One answer to which proxy, for requests, watches and websockets."""
+"""One choice of proxy for requests, watches and WebSockets."""
 
 from __future__ import annotations
 

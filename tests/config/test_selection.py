@@ -1,4 +1,4 @@
-"""What a config and its overrides come down to, and what a ClusterConfig takes from it."""
+"""The selection from a config and its overrides, and the resulting ClusterConfig."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Contexts that trust what they should, shown by real handshakes in memory."""
+"""TLS contexts, tested by real handshakes in memory."""
 
 from __future__ import annotations
 
@@ -276,7 +276,7 @@ async def test_a_ca_file_that_is_no_better_changes_nothing(
     content: bytes | None,
     result: tuple[str, str],
 ) -> None:
-    """TRN-16, TRN-C10: and it is looked at again only five minutes later."""
+    """TRN-16, TRN-C10: and it is read again only five minutes later."""
     file = tmp_path / "ca"
     file.write_bytes(authority.pem)
     source = TlsSource(config(ca_file=str(file)), clock=clock)

@@ -1,4 +1,4 @@
-"""Smaller, portable, fit to be shown."""
+"""minify, flatten and shorten."""
 
 from __future__ import annotations
 

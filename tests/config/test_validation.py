@@ -134,7 +134,7 @@ def test_what_can_be_wrong_with_a_user(user: User, message: str) -> None:
 
 
 def test_a_token_file_beside_a_user_name_is_no_fault_of_the_file() -> None:
-    """CFG-43: the configuration made of it refuses them (TRN-C8)."""
+    """CFG-43: the resulting configuration rejects them (TRN-C8)."""
     assert user_problems("u", User(token_file="/t", username="u")) == []
 
 

@@ -1,4 +1,4 @@
-"""Kubeconfig files are changed where they must be, and nowhere else."""
+"""Writing kubeconfig files: only entries that changed are written."""
 
 from __future__ import annotations
 

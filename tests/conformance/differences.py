@@ -1,4 +1,4 @@
-"""Where the embedded server is known to answer otherwise than kube-apiserver.
+"""The known differences between the embedded server and kube-apiserver.
 
 Promises: every line here stands in docs/reference/conformance.md too, and is held by a test that is
 marked with `differs`: against the embedded server that test must fail.

@@ -1,4 +1,4 @@
-"""The three types of patches; the rules are in docs/rules."""
+"""The three types of patches; the rules are in docs/reference/rules."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ class ScriptedResponse(msgspec.Struct, frozen=True):
 
 
 class ScriptedServer:
-    """Answers by path; a number is a refusal, what is not there is missing."""
+    """Responds by path; a number is an error status, any other path a 404."""
 
     def __init__(self) -> None:
         self.answers: dict[str, Any] = {}
@@ -51,7 +51,7 @@ class ScriptedServer:
 
 
 class Slow:
-    """A server whose answers are on their way for a while."""
+    """A server whose responses take a while."""
 
     def __init__(self, server: ScriptedServer) -> None:
         self._server = server
@@ -177,7 +177,7 @@ def modern(server: ScriptedServer) -> ScriptedServer:
 
 @pytest.fixture
 def old(server: ScriptedServer) -> ScriptedServer:
-    """A server that knows only the legacy form: pods, and deployments in apps/v1."""
+    """A server with legacy discovery only: pods, and deployments in apps/v1."""
     server.say("/api", {"kind": "APIVersions", "versions": ["v1"]})
     server.say("/apis", legacy_groups(("apps", ["v1"])))
     server.say("/api/v1", legacy_resources("v1", ("pods", "Pod")))

@@ -1,4 +1,4 @@
-"""Asking a server what it serves."""
+"""Discovery of a server, aggregated and legacy."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ APPS = GroupVersion("apps", "v1")
 
 
 async def test_aggregated_discovery_takes_two_requests(modern: ScriptedServer) -> None:
-    """DSC-2: `/api`, then `/apis`, each asked for in the aggregated form first."""
+    """DSC-2: `/api`, then `/apis`, each requested as aggregated discovery first."""
     found = await DiscoveryClient(modern).discover()
 
     assert modern.paths == ["/api", "/apis"]
@@ -79,7 +79,7 @@ async def test_each_request_has_a_timeout_that_is_sent_to_the_server(
 async def test_the_form_that_is_asked_for_can_be_chosen(
     modern: ScriptedServer, options: dict[str, bool], accept: str
 ) -> None:
-    """DSC-2: legacy asks for plain JSON, no-peer for the server's own first."""
+    """DSC-2: legacy requests plain JSON, no-peer the server's own resources first."""
     await DiscoveryClient(modern, **options).groups_and_maybe_resources()
 
     assert {request.accept for request in modern.received} == {accept}
@@ -110,7 +110,7 @@ async def test_any_other_failure_of_the_two_fails(
 
 
 async def test_half_an_aggregated_response_is_none(modern: ScriptedServer) -> None:
-    """DSC-6: every group version is then asked for."""
+    """DSC-6: every group version is requested then."""
     modern.say("/apis", legacy_groups(("apps", ["v1"])))
     modern.say("/api/v1", legacy_resources("v1", ("pods", "Pod")))
     modern.say("/apis/apps/v1", legacy_resources("apps/v1", ("deployments", "Deployment")))
@@ -229,7 +229,7 @@ async def test_parts_are_no_preferred_resources(modern: ScriptedServer) -> None:
 
 
 async def test_the_servers_version(server: ScriptedServer) -> None:
-    """DSC-15: also when a newer server says more than we know."""
+    """DSC-15: also if a newer server sends unknown fields."""
     server.say("/version", {"major": "1", "gitVersion": "v1.37.2", "novelty": True})
 
     assert str(await DiscoveryClient(server).version()) == "v1.37.2"

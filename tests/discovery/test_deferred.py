@@ -1,4 +1,4 @@
-"""A mapper that asks the server when it must."""
+"""A mapper that discovers when it has to."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ async def test_a_cache_that_is_not_fresh_is_asked_once_more(modern: ScriptedServ
 async def test_a_mapper_that_does_not_trust_looks_again_once_for_each_miss(
     modern: ScriptedServer,
 ) -> None:
-    """MAP-9, for programs that live long: what a client's own mapper does."""
+    """MAP-9, for long-running programs: the mapper of a client."""
     mapper = DeferredMapper(MemoryCache(DiscoveryClient(modern)), trust_fresh=False)
     with pytest.raises(NoKindMatch):
         await mapper.mapping(WEBSITE)

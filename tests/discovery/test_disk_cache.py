@@ -1,4 +1,4 @@
-"""Discovery remembered on disk."""
+"""Discovery that is cached on disk."""
 
 # ruff: noqa: ASYNC240 - a test may wait for the disk
 
@@ -34,13 +34,13 @@ APPS = GroupVersion("apps", "v1")
 
 
 async def fill(server: ScriptedServer, directory: Path) -> None:
-    """What another process has left behind."""
+    """Files that another process wrote."""
     await DiskCache(DiscoveryClient(server), directory).discover()
     server.received.clear()
 
 
 async def test_the_files_have_kubectls_names_and_modes(old: ScriptedServer, tmp_path: Path) -> None:
-    """DSC-24: directories 0750, files 0660, no remains of writing."""
+    """DSC-24: directories 0750, files 0660, no temporary files remain."""
     before = os.umask(0)
     try:
         await fill(old, tmp_path / "cache")
@@ -104,7 +104,7 @@ async def test_a_directory_that_cannot_be_written_costs_only_time(
 async def test_errors_and_empty_responses_are_not_written(
     old: ScriptedServer, tmp_path: Path
 ) -> None:
-    """DSC-26: errors and empty answers are never written."""
+    """DSC-26: errors and empty responses are never written."""
     old.say("/apis", legacy_groups(("apps", ["v1"]), ("empty.io", ["v1"])))
     old.say("/apis/apps/v1", 403)
     old.say("/apis/empty.io/v1", legacy_resources("empty.io/v1"))
@@ -145,7 +145,7 @@ async def test_it_is_fresh_until_a_foreign_file_was_used(
 async def test_a_mapper_over_a_foreign_file_asks_the_server_once(
     old: ScriptedServer, tmp_path: Path
 ) -> None:
-    """DSC-C9, MAP-9: a miss invalidates, the second look is final."""
+    """DSC-C9, MAP-9: a miss invalidates, the second lookup is final."""
     await fill(old, tmp_path)
     mapper = DeferredMapper(cached_discovery(old, tmp_path))
     assert (await mapper.mapping(GroupKind("apps", "Deployment"))).plural == "deployments"

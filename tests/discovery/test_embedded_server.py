@@ -1,4 +1,4 @@
-"""Discovery of a server that answers HTTP."""
+"""Discovery of an embedded server, over HTTP."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Discovery remembered in memory."""
+"""Discovery that is cached in memory."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ async def test_an_unknown_group_version_is_not_in_the_cache(modern: ScriptedServ
 
 
 async def test_invalidating_drops_this_and_the_source(modern: ScriptedServer) -> None:
-    """DSC-23, DSC-C8: fresh again with the next load; the OpenAPI index is forgotten too."""
+    """DSC-23, DSC-C8: fresh again with the next load; the OpenAPI index is dropped too."""
     modern.say("/openapi/v3", {"paths": {}})
     client = DiscoveryClient(modern)
     below = MemoryCache(client)
@@ -162,7 +162,7 @@ async def test_a_cancelled_load_leaves_the_cache_usable(old: ScriptedServer) -> 
 async def test_a_response_from_before_it_was_invalidated_is_not_trusted(
     modern: ScriptedServer, tmp_path: Path, layers: int
 ) -> None:
-    """DSC-23, DSC-27: what was made meanwhile is not in it."""
+    """DSC-23, DSC-27: it does not have what was created meanwhile."""
     server = Slow(modern)
     cache = cached_discovery(server, tmp_path if layers == 2 else None)
     loading = asyncio.create_task(cache.groups())

@@ -1,4 +1,4 @@
-"""Reading discovery's answers."""
+"""Parsing the responses of discovery."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_the_preferred_version_is_the_first_that_is_not_stale() -> None:
 
 
 def test_a_resource_without_a_kind_is_dropped_but_not_its_parts() -> None:
-    """DSC-9: parts are named behind their resource and inherit scope and singular name."""
+    """DSC-9: subresources are named after their resource and inherit scope and singular name."""
     scale = {"group": "autoscaling", "version": "v1", "kind": "Scale"}
     broken = {
         "resource": "things",
@@ -99,7 +99,7 @@ def test_nulls_read_as_empty() -> None:
 
 
 def test_what_is_written_reads_back_the_same() -> None:
-    """DSC-24: the files of a cache hold the legacy form."""
+    """DSC-24: cache files have the legacy format."""
     groups = (ApiGroup("", ("v1",), "v1"), ApiGroup("apps", ("v1", "v1beta1"), "v1"))
     rows = (
         ApiResource("pods", "Pod", True, ("get",), "pod", ("po",), ("all",)),

@@ -33,7 +33,7 @@ def kube_options() -> Mapping[str, Any]:
 
 @pytest.fixture(autouse=True)
 def _one_server_for_all(kube_session_server: object) -> None:
-    """Whoever asks for the server of the session has all fixtures from there."""
+    """All fixtures use the server of the session."""
 
 
 @pytest.fixture(autouse=True)

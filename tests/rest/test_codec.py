@@ -1,4 +1,4 @@
-"""The seam between values and bytes."""
+"""Codecs: from values to bytes, and back."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class LengthFrames:
 
 
 class OtherCodec:
-    """A format that is JSON in disguise."""
+    """JSON under another media type."""
 
     content_type = "application/vnd.other"
     accept = "application/vnd.other,application/json"

@@ -1,4 +1,4 @@
-"""Peers that have died without a word (TRN-9, TRN-10: what pings are to HTTP/2)."""
+"""Peers that died without closing the connection (TRN-9, TRN-10; HTTP/2 has pings)."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ async def test_the_kernel_ends_a_connection_whose_peer_is_silent_for_45_seconds(
     made: list[socket.socket] = []
     make = connections.keep_alive_socket
 
-    def noted(address: Any) -> socket.socket:
+    def record(address: Any) -> socket.socket:
         made.append(make(address))
         return made[-1]
 
-    monkeypatch.setattr(connections, "keep_alive_socket", noted)
+    monkeypatch.setattr(connections, "keep_alive_socket", record)
     server.respond(chunked(end="hang"))
     async with client_for(server) as rest, rest.watch(resource_request("watch", PODS)):
         found = options_of(made[0])
@@ -63,7 +63,7 @@ DROP = struct.pack("HBBI", 0x06, 0, 0, 0)  # a BPF program of one instruction: k
 
 
 def deafen(number: int) -> None:
-    """Drop all that arrives at a socket before TCP sees it: nothing is acknowledged any more."""
+    """Drop every packet before TCP sees it, so that nothing is acknowledged."""
     program = ctypes.create_string_buffer(DROP, len(DROP))
     sock = socket.socket(fileno=number)
     try:
@@ -77,7 +77,7 @@ def deafen(number: int) -> None:
 async def test_a_watch_ends_when_the_kernel_of_its_peer_is_silent(
     server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With shorter times: the peer's socket stays open, and answers nothing."""
+    """With shorter times: the peer's socket stays open, and sends nothing."""
     for name in ("TCP_KEEP_IDLE", "TCP_KEEP_INTERVAL", "TCP_KEEP_PROBES"):
         monkeypatch.setattr(connections, name, 1)
 
@@ -107,7 +107,7 @@ async def test_a_watch_ends_when_the_kernel_of_its_peer_is_silent(
 async def test_a_quiet_watch_of_a_living_peer_lasts(
     server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The kernel of the peer answers the probes, whatever its process does."""
+    """The kernel of the peer acknowledges the probes, whatever its process does."""
     for name in ("TCP_KEEP_IDLE", "TCP_KEEP_INTERVAL", "TCP_KEEP_PROBES"):
         monkeypatch.setattr(connections, name, 1)
     server.respond(chunked(end="hang"))

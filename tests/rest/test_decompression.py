@@ -1,4 +1,4 @@
-"""Compressed bodies, decompressed while they come."""
+"""Compressed bodies, decompressed while they are received."""
 
 from __future__ import annotations
 

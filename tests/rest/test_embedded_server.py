@@ -1,4 +1,4 @@
-"""The whole way, against the embedded API server."""
+"""Requests to the embedded API server, end to end."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def config_map(name: str, **more: object) -> bytes:
 
 
 async def test_objects_are_made_read_changed_and_deleted() -> None:
-    """V-8, REST-25: and 201 says that one is new."""
+    """V-8, REST-25: and a 201 means that the object is new."""
     async with Service() as server, RESTClient(ClusterConfig(server=server.url)) as rest:
         create = resource_request("create", MAPS, namespace="default", body=config_map("web"))
         made = await rest.send(create)

@@ -1,4 +1,4 @@
-"""Every way in which no whole response comes: each is an error of kubeloop that says what to do."""
+"""Incomplete and missing responses: each is an error of kubeloop with a hint."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ async def test_an_unknown_host_is_reported(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 async def test_a_connection_that_does_not_come_about_ends_in_time() -> None:
-    """Needs 4: the bound on connecting is its own."""
+    """Needs 4: connecting has a separate timeout."""
     with socket.socket() as full:
         full.bind(("127.0.0.1", 0))
         full.listen(0)
@@ -151,7 +151,7 @@ async def test_a_truncated_body_is_reported(end: str, server: ScriptedServer) ->
 async def test_a_truncated_compressed_body_is_reported(
     missing: int, server: ScriptedServer
 ) -> None:
-    """Its length is as promised: only the packing tells."""
+    """Its Content-Length is right: only decompression finds it."""
     packed = gzip.compress(b"a line of the log\n" * 9)[:-missing]
     server.respond(reply(body=packed, headers={"Content-Encoding": "gzip"}))
     async with client_for(server) as rest:

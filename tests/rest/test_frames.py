@@ -126,7 +126,7 @@ def test_an_endless_event_is_rejected_before_it_fills_the_memory() -> None:
 
 @pytest.mark.parametrize("text", [b"<html>\n", b"[1]\n", b'{"object":{}}\n', b"null\n", b"x}"])
 def test_what_is_not_an_event_is_an_error(text: bytes) -> None:
-    """REST-71: a decode error, for the watch to tell."""
+    """REST-71: a decode error, which the watch reports."""
     frames = EventFrames()
 
     assert len(frames.feed(event("ADDED", {}) + text)) == 1
@@ -196,7 +196,7 @@ def test_an_event_that_was_truncated_does_not_swallow_those_behind_it(cut: int) 
 
 
 def test_an_event_over_many_lines_may_come_byte_by_byte() -> None:
-    """What is looked at for mistakes ends with a line, never within a number or a word."""
+    """Only whole lines are checked for mistakes, never a part of a number or a word."""
     stream = event("ADDED", {"numbers": [-1.5e-3, 10, 0], "words": [True, None]}, indent=1)
 
     found = all_of(EventFrames(), [bytes([byte]) for byte in stream * 2])

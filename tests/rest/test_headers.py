@@ -1,4 +1,4 @@
-"""What every request carries: who asks, for whom, and in which format."""
+"""The headers of requests: credentials, impersonation, formats."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ GET = path_request("GET", "/x")
 
 
 class Renewable:
-    """Credentials that hand out the next token after each refusal."""
+    """Credentials that return the next token after each 401."""
 
     def __init__(self, *tokens: str) -> None:
         self.tokens = list(tokens)
@@ -68,7 +68,7 @@ async def test_a_plain_request_carries_these_headers_and_no_others(server: Scrip
 
 
 async def test_types_can_be_chosen_for_each_request(server: ScriptedServer) -> None:
-    """REST-44: an Accept that is given goes out as it is."""
+    """REST-44: a given Accept is sent unchanged."""
     server.respond(reply())
     table = "application/json;as=Table;v=v1;g=meta.k8s.io"
     async with client_for(server) as rest:
@@ -149,7 +149,7 @@ async def test_a_request_that_impersonates_itself_is_left_alone(server: Scripted
 async def test_credentials_become_a_header(
     config: dict[str, Any], header: str | None, server: ScriptedServer
 ) -> None:
-    """Needs 29: a server that demands the header sees it."""
+    """Needs 29: a server that requires the header receives it."""
     server.respond(reply())
     async with client_for(server, config=config) as rest:
         await rest.send(GET)

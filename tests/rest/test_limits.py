@@ -1,4 +1,4 @@
-"""How often and how much at once."""
+"""The rate limit and the limit of requests in flight."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ async def test_a_token_that_would_come_too_late_fails_at_once(
 async def test_a_wait_that_is_cancelled_sends_nothing(
     server: ScriptedServer, clock: ManualClock
 ) -> None:
-    """REST-C15, REST-28: the cancellation passes as it is."""
+    """REST-C15, REST-28: the cancellation is raised unchanged."""
     server.respond(reply())
     limiter = TokenBucket(1, 1, clock=clock)
     limiter.reserve()

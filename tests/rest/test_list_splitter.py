@@ -1,4 +1,4 @@
-"""The items of a list taken out of its bytes, against msgspec as the oracle."""
+"""The items of a list that is split in bytes, compared with msgspec as the oracle."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def test_what_is_not_a_whole_list_is_an_error(text: bytes, message: str) -> None
 
 
 def test_memory_does_not_depend_on_the_length_of_the_list() -> None:
-    """Needs 25: items one by one, each let go."""
+    """Needs 25: items one by one, and none is kept."""
     item = b'{"metadata":{"name":"web"},"spec":{"a":[{"b":1},{"b":2}],"text":"%s"}}' % (b"x" * 5000)
 
     def peak(count: int) -> int:
@@ -160,7 +160,7 @@ def test_items_whose_first_values_differ_are_found_by_their_key() -> None:
 
 
 def test_items_that_begin_differently_are_not_held_for_ever() -> None:
-    """The expected separator never comes again: brackets are counted instead."""
+    """The expected separator does not occur again: brackets are counted instead."""
     splitter = ListSplitter()
     splitter.feed(b'{"items":[{"first":1}')
     found = 0

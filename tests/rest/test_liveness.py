@@ -334,7 +334,7 @@ async def test_a_quiet_watch_lasts_while_the_server_responds_to_probes_whatever_
 async def test_a_stream_that_receives_something_is_not_probed(
     server: ScriptedServer, clock: ManualClock
 ) -> None:
-    """Bookmarks put the probe off, as events do."""
+    """Bookmarks delay the probe, as events do."""
     lines: list[ServerConnection] = []
 
     async def stream(_: ReceivedRequest, connection: ServerConnection) -> None:
@@ -387,7 +387,7 @@ async def test_an_event_during_a_probe_ends_the_probe_and_keeps_the_watch(
 async def test_a_kept_connection_that_ends_under_a_probe_is_no_sign_of_death(
     server: ScriptedServer, clock: ManualClock
 ) -> None:
-    """The server closes idle connections when it likes."""
+    """The server may close idle connections at any time."""
     answers = [cut, reply(200, b"ok")]
 
     async def probe(received: ReceivedRequest, connection: ServerConnection) -> None:
@@ -412,7 +412,7 @@ async def test_a_certificate_that_is_not_trusted_any_more_keeps_a_quiet_watch(
     tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """New connections fail and the old one works: ending it would make an outage of it."""
+    """New connections fail and the old one works: ending it would cause an outage."""
     caplog.set_level(logging.DEBUG, "kubeloop.rest.liveness")
     context = authority.server_context(tmp_path)
     async with serving(tls=context) as server:
@@ -438,7 +438,7 @@ async def test_a_certificate_that_is_not_trusted_any_more_keeps_a_quiet_watch(
 
 
 class Strict:
-    """Credentials that count who asks."""
+    """Credentials that count their calls."""
 
     def __init__(self) -> None:
         self.received = 0
@@ -455,7 +455,7 @@ class Strict:
 async def test_a_probe_neither_runs_plugins_nor_refreshes_credentials(
     server: ScriptedServer, clock: ManualClock
 ) -> None:
-    """It shows the token of the last request; a 401 shows that the server is alive."""
+    """It sends the token of the last request; a 401 shows that the server is alive."""
     server.respond(watched(reply(401, b"expired")))
     credentials = Strict()
     rest = client_for(server, clock=clock, credentials=credentials)
@@ -627,7 +627,7 @@ async def test_a_watch_that_is_never_accepted_ends_after_70_seconds(
 async def test_a_connection_that_is_never_made_is_tried_again_within_70_seconds(
     clock: ManualClock,
 ) -> None:
-    """A full backlog: the kernel answers no SYN. The connect timeout is real time here."""
+    """A full backlog: the kernel does not respond to a SYN. The connect timeout is real time here."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen(0)

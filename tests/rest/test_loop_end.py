@@ -1,4 +1,4 @@
-"""A program may end right after its client: the loop finds every connection closed."""
+"""A program may end right after its client: every connection is closed by then."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BEGUN = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n6\r\nbegun\n\r\n"
 
 
 class DeafServer:
-    """Says something over TLS, and then neither goes on nor hears a close_notify."""
+    """Sends some bytes over TLS, and then ignores everything, close_notify included."""
 
     def __init__(self, folder: Path) -> None:
         self.says = BEGUN
@@ -123,7 +123,7 @@ async def test_a_client_whose_closing_is_cancelled_closes_all_the_same(
 def test_a_client_that_is_closed_while_it_connects_leaves_no_socket(
     make_loop: Callable[[], asyncio.AbstractEventLoop],
 ) -> None:
-    """At every step of the way: a socket that was left would close its file a second time."""
+    """At every step: a leaked socket would close its file descriptor a second time."""
 
     async def close_after(turns: int) -> None:
         with socket.create_server(("127.0.0.1", 0)) as listener:

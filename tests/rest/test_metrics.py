@@ -1,4 +1,4 @@
-"""What is counted, and under which names."""
+"""The metrics of requests, and their names."""
 
 from __future__ import annotations
 

@@ -196,7 +196,7 @@ def test_names_with_odd_characters_are_escaped_as_go_does() -> None:
 def test_an_absolute_path_is_below_the_base(
     base: str, segments: tuple[str, ...], path: str
 ) -> None:
-    """REST-5, REST-17, REST-C2: the prefix stays, a final slash with one segment only."""
+    """REST-5, REST-17, REST-C2: the prefix is kept, a final slash only after a single segment."""
     assert path_request("GET", *segments).url(base) == f"https://h{path}"
 
 
@@ -269,7 +269,7 @@ def test_the_query_is_encoded_as_go_does() -> None:
 def test_a_timeout_is_sent_to_the_server_in_go_s_notation(
     own: float | None, default: float, query: str
 ) -> None:
-    """REST-41, REST-42, V-9: the client's default, unless the request has, or wants, none."""
+    """REST-41, REST-42, V-9: the client's default, unless the request has its own, or none."""
     request = resource_request("list", PODS, timeout=own)
 
     assert request.query(timeout=default) == query
@@ -325,7 +325,7 @@ def test_printing_a_request_shows_neither_body_nor_headers() -> None:
 
 
 def test_the_defaults_are_those_of_the_contract() -> None:
-    """REST-24, X-8: numbers can be read."""
+    """REST-24, X-8: the defaults are public."""
     assert MAX_RETRIES == 10
     assert api_path("", "v1") == "/api/v1"
     assert api_path("apps", "v1") == "/apis/apps/v1"

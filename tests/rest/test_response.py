@@ -1,4 +1,4 @@
-"""What a response means: the type it is read as, or the error it stands for."""
+"""A response: decoded as a type, or its error."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_a_status_that_says_no_is_raised_even_with_200() -> None:
 
 
 def test_a_status_that_says_yes_is_a_value() -> None:
-    """REST-55: deleting answers so."""
+    """REST-55: a deletion responds with it."""
     found_text = {"kind": "Status", "apiVersion": "v1", "status": "Success"}
 
     assert answer(found_text).decode(Status).status == "Success"

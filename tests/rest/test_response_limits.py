@@ -61,7 +61,7 @@ def bomb(size: int) -> bytes:
 
 
 def endless(head: str, part: bytes) -> Reply:
-    """A body that goes on until the client hangs up."""
+    """A body that continues until the client disconnects."""
 
     async def answer(_: ReceivedRequest, connection: ServerConnection) -> None:
         await connection.send(f"HTTP/1.1 200 OK\r\n{head}\r\n".encode())
@@ -127,7 +127,7 @@ async def test_an_error_in_an_encoding_that_was_not_requested_keeps_its_code(
 async def test_a_body_is_decompressed_in_pieces_with_the_event_loop_running_in_between(
     server: ScriptedServer,
 ) -> None:
-    """Counted in turns of the loop, which do not depend on how busy the machine is."""
+    """Counted in steps of the event loop, which do not depend on the load of the machine."""
     server.respond(reply(body=bomb(16 * MIB), headers=GZIP))
     turns = 0
 
@@ -149,7 +149,7 @@ async def test_a_body_is_decompressed_in_pieces_with_the_event_loop_running_in_b
 async def test_a_list_that_only_decompression_makes_large_is_an_error(
     server: ScriptedServer,
 ) -> None:
-    """Lists may be large, and then their packed bytes are many, too."""
+    """Lists may be large, and then their compressed bytes are many, too."""
     item = b'{"x":"' + b"a" * MIB + b'"},'
     body = b'{"items":[' + (RATIO_APPLIES_FROM // MIB + 4) * item
     server.respond(reply(body=gzip.compress(body), headers=GZIP))

@@ -103,7 +103,7 @@ async def test_bookmarks_move_the_version_and_stay_inside(
 async def test_tries_begin_at_least_a_second_apart(
     server: ScriptedServer, hurried: InstantClock
 ) -> None:
-    """WTC-1: also after a stream that brought something."""
+    """WTC-1: also after a stream with events."""
     server.respond(chunked(event("ADDED", "6")))
     async with client_for(server, clock=hurried) as rest, resuming(rest) as watch:
         await take(watch, 4)
@@ -115,7 +115,7 @@ async def test_tries_begin_at_least_a_second_apart(
 async def test_a_server_that_hangs_up_at_once_is_not_stormed(
     server: ScriptedServer, hurried: InstantClock
 ) -> None:
-    """Needs section C-1: growing delays, although nothing failed."""
+    """Needs section C-1: growing delays, although no request failed."""
     server.respond(*[chunked()] * 7, chunked(event("ADDED", "6"), end="hang"))
     async with client_for(server, clock=hurried) as rest, resuming(rest) as watch:
         await take(watch, 1)
@@ -179,7 +179,7 @@ async def test_a_version_that_is_rejected_on_opening_is_never_asked_for_again(
 async def test_other_errors_are_retried_silently(
     failure_reply: Reply, server: ScriptedServer, hurried: InstantClock
 ) -> None:
-    """WTC-3, WTC-4, WTC-C2: it tries again from where it was."""
+    """WTC-3, WTC-4, WTC-C2: it retries from its last version."""
     server.respond(failure_reply, chunked(event("ADDED", "6"), end="hang"))
     async with client_for(server, clock=hurried, max_retries=0) as rest, resuming(rest) as watch:
         assert await take(watch, 1) == ["ADDED"]
@@ -251,7 +251,7 @@ async def test_an_event_it_cannot_resume_from_ends_it(
 async def test_cancelling_ends_the_stream_and_the_next_call_resumes(
     server: ScriptedServer, hurried: InstantClock
 ) -> None:
-    """WTC-5, X-7: unread events hold nothing up."""
+    """WTC-5, X-7: unread events block nothing."""
     server.respond(
         chunked(event("ADDED", "6"), end="hang"), chunked(event("ADDED", "7"), end="hang")
     )

@@ -1,4 +1,4 @@
-"""Retries against a server that fails on purpose."""
+"""Retries against a server that injects failures."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ BUSY = reply(503, headers={"Retry-After": "0"})
 async def test_503_with_retry_after_0_is_repeated_after_a_short_wait_for_every_verb(
     method: str, server: ScriptedServer, hurried: InstantClock
 ) -> None:
-    """REST-35, REST-36, REST-C6: the body goes out again from its start."""
+    """REST-35, REST-36, REST-C6: the whole body is sent again."""
     server.respond(BUSY, reply(429, headers={"Retry-After": "0"}), reply(200, b'{"a":1}'))
     body = None if method == "GET" else b"content"
     async with client_for(server, clock=hurried) as rest:
@@ -168,7 +168,7 @@ async def test_attempts_are_one_more_than_retries(
 async def test_only_reading_is_repeated_after_a_broken_connection(
     method: str, attempts: int, step: Reply, server: ScriptedServer, hurried: InstantClock
 ) -> None:
-    """REST-32, REST-33, REST-34, REST-C7: and nothing by the library behind our back."""
+    """REST-32, REST-33, REST-34, REST-C7: and the HTTP library repeats nothing itself."""
     server.respond(step)
     async with client_for(server, clock=hurried) as rest:
         with pytest.raises(StreamBroken):
@@ -181,7 +181,7 @@ async def test_only_reading_is_repeated_after_a_broken_connection(
 async def test_a_connection_that_broke_while_it_was_kept_is_not_repeated_for_a_write(
     server: ScriptedServer,
 ) -> None:
-    """REST-32: the connection has been used before, which is where libraries repeat quietly."""
+    """REST-32: the connection has been used before, which is where libraries repeat silently."""
     server.respond(reply(), cut)
     async with client_for(server) as rest:
         await rest.send(path_request("DELETE", "/x"))
@@ -272,7 +272,7 @@ async def test_a_long_body_that_is_not_needed_is_not_read(
 async def test_the_timeout_bounds_all_attempts_together(
     server: ScriptedServer, hurried: InstantClock
 ) -> None:
-    """REST-41, V-9: it is sent to the server, and what would come too late is not waited for."""
+    """REST-41, V-9: it is sent to the server, and an attempt that would be too late is not made."""
     server.respond(reply(429, headers={"Retry-After": "4"}))
     async with client_for(server, clock=hurried, config={"timeout": 10}) as rest:
         with pytest.raises(TooManyRequests):

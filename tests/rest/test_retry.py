@@ -1,4 +1,4 @@
-"""The decision to try again, by its exact numbers."""
+"""The decision to retry, with its exact numbers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ REFUSED = ConnectError("x")
 def test_only_429_and_5xx_with_seconds_are_tried_again(
     status: int, header: str | None, wait: float | None
 ) -> None:
-    """REST-31, REST-C6; other than client-go's, no wait is shorter than 0.1 s or endless."""
+    """REST-31, REST-C6; unlike client-go, no wait is shorter than 0.1 s or endless."""
     found = delay_after_response(status, retry_after_of(header), left=1, random=lambda: 0.5)
 
     assert found == (wait and pytest.approx(wait))

@@ -150,7 +150,7 @@ async def test_a_stream_that_is_left_in_the_middle_closes_its_connection(
 async def test_what_is_not_a_list_does_not_stream_as_an_empty_one(
     body: bytes, server: ScriptedServer
 ) -> None:
-    """REST-55: a cache would take it for "there are none"."""
+    """REST-55: a cache would treat it as an empty collection."""
     server.respond(reply(body=body))
 
     async with client_for(server) as rest:

@@ -1,4 +1,4 @@
-"""Whom we trust, whom we show ourselves to, and what happens when that changes."""
+"""TLS: trusted CAs, client certificates, and their rotation."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def test_the_given_roots_are_the_ones_that_are_trusted(
 async def test_an_untrusted_server_is_reported(
     case: str, tmp_path: Path, authority: Authority
 ) -> None:
-    """Needs 31: the error says why, with verification switched on."""
+    """Needs 31: the error has the reason, with verification switched on."""
     days = -1 if case == "expired" else 30
     address = "127.0.0.9" if case == "other name" else "127.0.0.1"
     context = authority.server_context(tmp_path, days=days, address=address)
@@ -109,7 +109,7 @@ async def test_a_port_without_http_is_reported() -> None:
 async def test_a_new_client_certificate_is_shown_while_a_watch_goes_on(
     tmp_path: Path, authority: Authority, hurried: InstantClock
 ) -> None:
-    """TRN-15, TRN-C9, X-3: new connections show the new one; what runs is not cut."""
+    """TRN-15, TRN-C9, X-3: new connections use the new one; open ones stay open."""
     one, two = authority.issue("one"), authority.issue("two")
     cert, key = tmp_path / "c.crt", tmp_path / "c.key"
     cert.write_bytes(one.certificate)
@@ -186,7 +186,7 @@ async def test_an_insecure_connection_is_made_only_when_asked_for(
 
 
 class Troubled:
-    """Credentials that cannot be had."""
+    """Credentials that are not available."""
 
     async def identity(self) -> Identity:
         raise CredentialError("asking the vault: sealed (unseal it)")

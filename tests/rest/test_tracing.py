@@ -53,7 +53,7 @@ def test_without_the_package_there_is_no_tracer(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_without_an_sdk_no_span_is_made() -> None:
-    """Spans that go nowhere are not free."""
+    """Spans that are not exported would cost time."""
     pytest.importorskip("opentelemetry.trace")
 
     assert installed_tracer() is None

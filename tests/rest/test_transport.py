@@ -1,4 +1,4 @@
-"""On which connection a request goes, and what is kept from others."""
+"""The connections of requests, and the secrets that others must not see."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ GET = path_request("GET", "/x")
 
 
 async def test_nothing_is_opened_before_the_first_request(tmp_path: Path) -> None:
-    """The value may be made anywhere, even without a loop; a missing file is an error later."""
+    """The client may be created anywhere, even without a loop; a missing file is an error later."""
     rest = RESTClient(ClusterConfig(server="https://h", ca_file=str(tmp_path / "no"), token="x"))
 
     with pytest.raises(ConfigError, match="reading the CA"):
@@ -59,7 +59,7 @@ async def test_a_closed_client_says_so(server: ScriptedServer) -> None:
 
 
 async def test_connections_are_kept_and_used_again(server: ScriptedServer) -> None:
-    """TRN-9: a little shorter than the server keeps them, so that no POST meets their end."""
+    """TRN-9: a little shorter than the server keeps them, so that no POST uses a connection that the server closes."""
     server.respond(reply())
     async with client_for(server) as rest:
         for _ in range(5):
@@ -142,7 +142,7 @@ async def test_a_redirect_within_the_server_is_followed_for_reading(server: Scri
 async def test_other_redirects_are_responses(
     method: str, location: str, server: ScriptedServer
 ) -> None:
-    """Credentials go to no other server, a write is not repeated, rubbish is not followed."""
+    """No other server gets credentials, a write is not repeated, an invalid target is not followed."""
     server.respond(reply(302, headers={"Location": location}))
     async with client_for(server, config={"token": "t"}) as rest:
         with pytest.raises(ApiError) as caught:
@@ -218,7 +218,7 @@ async def test_a_proxy_is_asked_with_its_own_credentials_and_never_ours() -> Non
 
 
 async def test_https_goes_through_a_tunnel_and_shows_the_proxy_nothing() -> None:
-    """TRN-11: the proxy refuses, and the error says so."""
+    """TRN-11: the proxy refuses the tunnel, and the error reports it."""
     async with serving() as proxy:
         proxy.respond(reply(407))
         config = ClusterConfig(
@@ -288,7 +288,7 @@ def test_a_client_that_is_forgotten_is_gone() -> None:
 
 
 async def test_a_user_in_the_address_yields_to_the_credentials(server: ScriptedServer) -> None:
-    """As in Go: a header that is there wins."""
+    """As in Go: an existing header takes precedence."""
     server.respond(reply())
     address = server.url.replace("://", "://user:hidden@")
     for config in (ClusterConfig(server=address, token="t"), ClusterConfig(server=address)):

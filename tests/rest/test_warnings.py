@@ -1,4 +1,4 @@
-"""Warning headers, read and handed on."""
+"""Warning headers: parsing, and handlers."""
 
 from __future__ import annotations
 

@@ -176,7 +176,7 @@ async def test_a_server_that_is_not_there_is_an_error() -> None:
 async def test_a_silent_stream_ends_at_the_idle_deadline(
     server: ScriptedServer, clock: ManualClock
 ) -> None:
-    """Needs 3: half-open connections; what comes, bookmarks too, puts the deadline off."""
+    """Needs 3: half-open connections; events and bookmarks extend the deadline."""
     more = asyncio.Event()
 
     async def slowly(_: Any, connection: ServerConnection) -> None:
@@ -255,7 +255,7 @@ async def test_no_total_timeout_of_the_library_reaches_a_stream(server: Scripted
 async def test_cancelling_closes_the_connection_at_once(
     server: ScriptedServer, clock: ManualClock
 ) -> None:
-    """REST-73, X-7, needs 5: the clock stands still meanwhile."""
+    """REST-73, X-7, needs 5: the clock does not move meanwhile."""
     server.respond(chunked(event("ADDED"), end="hang"))
     async with client_for(server, clock=clock) as rest:
         watch = rest.watch(WATCH)
@@ -294,7 +294,7 @@ async def test_a_watch_can_be_closed_during_a_read(server: ScriptedServer) -> No
 async def test_what_is_closed_while_it_opens_stays_closed(
     kind: str, server: ScriptedServer
 ) -> None:
-    """REST-73: another task may close it, and the response is already on its way."""
+    """REST-73: another task may close it, and the response is already being sent."""
     is_closed = asyncio.Event()
 
     async def late(received: ReceivedRequest, connection: ServerConnection) -> None:

@@ -1,4 +1,4 @@
-"""Websockets go the same way as every request."""
+"""WebSockets use the same connections as other requests."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class Authority:
         days: int = 30,
         address: str = "127.0.0.1",
     ) -> ssl.SSLContext:
-        """A server's context; it asks for client certificates of this authority."""
+        """A server's context; it requests client certificates of this authority."""
         issued = self.issue(name, days=days, address=address)
         (directory / "server.pem").write_bytes(issued.certificate + issued.key)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

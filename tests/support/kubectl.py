@@ -61,7 +61,7 @@ class Kubectl:
 
     @contextmanager
     def start(self, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-        """A kubectl that goes on, to be read line by line; killed with the block."""
+        """A kubectl that keeps running, read line by line; killed when the block ends."""
         with subprocess.Popen(
             [*self._command, *arguments],
             stdout=subprocess.PIPE,

@@ -1,6 +1,6 @@
 """A collection of the API in a hundred lines: list, watch, pages, compaction, and faults.
 
-It knows nothing of caches. Every request is recorded; `fail` and `cut` inject
+It does not depend on caches. Every request is recorded; `fail` and `cut` inject
 faults, `heal` ends them. Everything happens on one event loop and takes no time.
 """
 
@@ -117,7 +117,7 @@ class ModelServer:
         self._wake()
 
     def fail(self, *errors: Exception) -> None:
-        """Answer the next requests with these."""
+        """Respond to the next requests with these."""
         self._faults.extend(errors)
 
     def say(self, kind: str, obj: dict[str, Any]) -> None:

@@ -4,7 +4,7 @@ A block with a title that is not a console is a file of that name; blocks with t
 parts of one file. The title of a console is the name of its terminal. In a console, `$ ` starts a
 command and `> ` continues it, `^C` is Ctrl-C, and the rest is output; `…` stands for any text.
 Python without a title is a program if it calls `run(...)` at its end, tests if it defines some,
-and otherwise input for `python -m asyncio`. `docs/shop.md` explains this to readers.
+and otherwise input for `python -m asyncio`. `docs/how-to/shop.md` explains this to readers.
 Guarantees: every command runs in a real process, without the `KUBECONFIG` of the user; only those
 optional packages can be imported that the page says to install; output is waited for, without
 sleeps; no process is left running.
@@ -82,7 +82,7 @@ def _line(text: str, position: int) -> int:
 
 
 def links_to_the_shop(page: str) -> bool:
-    """Whether a page tells its reader to start a server."""
+    """Whether a page instructs its reader to start a server."""
     text = (ROOT / page).read_text(encoding="utf-8")
     return re.search(r"\]\((?:[\w./-]+/)?shop\.md\)", text) is not None
 

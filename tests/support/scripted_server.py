@@ -49,7 +49,7 @@ class ReceivedRequest(NamedTuple):
 
 
 class ServerConnection:
-    """The server's end of one connection, in the middle of an answer."""
+    """The server's end of one connection, in the middle of a response."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.reader = reader
@@ -60,7 +60,7 @@ class ServerConnection:
         await self.writer.drain()
 
     def cut(self) -> None:
-        """End the connection properly, in the middle of whatever it is."""
+        """End the connection properly, in the middle of the response."""
         self.writer.close()
 
     def reset(self) -> None:
@@ -70,7 +70,7 @@ class ServerConnection:
         self.writer.transport.abort()
 
     async def hang(self) -> None:
-        """Say nothing until the client goes away."""
+        """Send nothing until the client disconnects."""
         while await self.reader.read(65536):
             pass
 
@@ -85,7 +85,7 @@ def reply(
     content_type: str | None = "application/json",
     headers: Mapping[str, str] | list[tuple[str, str]] = (),  # type: ignore[assignment] # empty is empty
 ) -> Reply:
-    """A whole answer."""
+    """A whole response."""
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
     pairs = list(headers.items() if isinstance(headers, Mapping) else headers)
     if content_type is not None:
@@ -100,7 +100,7 @@ def reply(
 
 
 def chunked(*chunks: bytes, status: int = 200, end: str = "whole") -> Reply:
-    """An answer in chunks that ends `whole`, `cut`, `reset` or `hang`."""
+    """A response in chunks that ends `whole`, `cut`, `reset` or `hang`."""
 
     async def respond(_: ReceivedRequest, connection: ServerConnection) -> None:
         await connection.send(
@@ -122,17 +122,17 @@ def chunked(*chunks: bytes, status: int = 200, end: str = "whole") -> Reply:
 
 
 async def cut(_: ReceivedRequest, connection: ServerConnection) -> None:
-    """No answer at all: the connection is closed."""
+    """No response: the connection is closed."""
     connection.cut()
 
 
 async def reset(_: ReceivedRequest, connection: ServerConnection) -> None:
-    """No answer at all: the connection is reset."""
+    """No response: the connection is reset."""
     connection.reset()
 
 
 async def hang(_: ReceivedRequest, connection: ServerConnection) -> None:
-    """No answer at all, and no end."""
+    """No response, and no end."""
     await connection.hang()
 
 
@@ -228,6 +228,6 @@ def client_for(server: ScriptedServer, **options: Any) -> RESTClient:
 
 
 async def eventually(condition: Callable[[], bool]) -> None:
-    """Let the loop turn until sockets have been read and the condition holds."""
+    """Yield to the event loop until sockets have been read and the condition holds."""
     while not condition():
         await asyncio.sleep(0)

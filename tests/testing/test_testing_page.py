@@ -1,4 +1,4 @@
-"""What docs/how-to/testing.md says is whole; its code runs in `test_pages`."""
+"""docs/how-to/testing.md is complete; its code runs in `test_pages`."""
 
 from __future__ import annotations
 

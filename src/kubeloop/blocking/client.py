@@ -68,9 +68,10 @@ class Client(Clientset):
     A namespace of None is that of the configuration, `ALL_NAMESPACES` all of them.
     `field_manager` is the default owner of written fields. `request_timeout` limits each call
     with its retries, in seconds; `rate_limit` is in requests per second (with a burst of twice
-    as many); `response_limits` limit the size of responses. `rest` creates the REST
-    client if you need other options: it is called in the loop thread, and again in each forked
-    child. Without a `with` block, call `close()`.
+    as many); `response_limits` limit the size of responses. `tune_gc` pauses the garbage
+    collector while a slice of a list is decoded. `rest` creates the REST client if you need other
+    options: it is called in the loop thread, and again in each forked child. Without a
+    `with` block, call `close()`.
     """
 
     def __init__(
@@ -84,6 +85,7 @@ class Client(Clientset):
         response_limits: ResponseLimits | None = None,
         warnings: WarningHandler | None = None,
         clock: Clock | None = None,
+        tune_gc: bool = False,
     ) -> None:
         options = (config, request_timeout, rate_limit, response_limits, warnings, clock)
         if rest is not None and any(each is not None for each in options):
@@ -99,6 +101,7 @@ class Client(Clientset):
             response_limits=response_limits,
             warnings=warnings,
             clock=clock,
+            tune_gc=tune_gc,
         )
         create()  # validates the options here instead of at the first call
         self._connection = _Connection(create, rest)

@@ -25,21 +25,17 @@ from .writer import is_conflict, retry_on_conflict
 
 # For other packages of kubeloop; not public.
 # isort: split
-from ._generated.clientset import Resources as Resources
 from .collection import RawCollection as RawCollection
 from .lists import ACCEPT_TABLE as ACCEPT_TABLE
-from .lists import EventType as EventType
 from .lists import IncludeObject as IncludeObject
 from .manifests import ManifestEntry as ManifestEntry
 from .manifests import apply_order as apply_order
 from .manifests import manifest_entries as manifest_entries
-from .object_codecs import DEFAULT_MANAGER as DEFAULT_MANAGER
 from .object_codecs import PatchBody as PatchBody
 from .object_codecs import PatchType as PatchType
 from .options import ApplyOptions as ApplyOptions
 from .options import DeleteOptions as DeleteOptions
 from .options import FieldSelection as FieldSelection
-from .options import FieldValidation as FieldValidation
 from .options import LabelSelection as LabelSelection
 from .options import ListArguments as ListArguments
 from .options import Propagation as Propagation

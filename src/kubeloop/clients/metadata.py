@@ -1,6 +1,6 @@
 """The metadata of objects of any kind.
 
-Guarantees: the server is requested to send only metadata; if it sends whole objects, their
+Guarantees: only metadata is requested; if it sends whole objects, their
 metadata is decoded.
 See also: `resource` (whole objects).
 """

@@ -303,7 +303,7 @@ def delete_options(
 def event_selector(obj: Any) -> FieldSelector:
     """Selects the events of an object: `events.list(field_selector=event_selector(pod))`.
 
-    Fields that the object does not have, such as a uid, are not selected by.
+    Fields that the object does not have, such as a uid, are left out.
     """
     data = obj if isinstance(obj, dict) else obj.to_dict()
     metadata = data.get("metadata") or {}

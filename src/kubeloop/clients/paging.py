@@ -170,8 +170,8 @@ class PageReader(Generic[T]):
         found = await self._fetch(options)
         raw = found.items or []
         decode = self._codec.decode_item
-        # Full collections take more time than decoding itself: 10,000 pods in 0.65 s with the
-        # collector running, 0.29 s without. It belongs to the process, so the user decides.
+        # Full garbage collections take more time than decoding itself: 10,000 pods in 0.65 s with
+        # the collector running, 0.29 s without. It belongs to the process, so the user decides.
         pause = _paused_gc if self._collection.tune_gc else nullcontext
         items: list[T] = []
         yielder = Yielder()

@@ -36,7 +36,6 @@ from .writing import modify_kubeconfig, write_kubeconfig
 
 # For other packages of kubeloop; not public.
 # isort: split
-from .cluster import UserLocation as UserLocation
 from .credentials import StaticCredentials as StaticCredentials
 from .credentials import TokenFileCredentials as TokenFileCredentials
 from .credentials import impersonation_headers as impersonation_headers
@@ -45,19 +44,15 @@ from .errors import KubeconfigLocked as KubeconfigLocked
 from .errors import PluginDenied as PluginDenied
 from .errors import PluginNotFound as PluginNotFound
 from .exec_credentials import ExecCredentials as ExecCredentials
-from .exec_credentials import ExecStats as ExecStats
 from .in_cluster import in_cluster_possible as in_cluster_possible
 from .kubeconfig import AuthProvider as AuthProvider
 from .kubeconfig import ExecEnv as ExecEnv
 from .kubeconfig import merge as merge
 from .loading import KubeconfigFiles as KubeconfigFiles
-from .oidc import Fetch as Fetch
 from .oidc import Fetched as Fetched
 from .oidc import OidcCredentials as OidcCredentials
-from .open_credentials import Provider as Provider
 from .open_credentials import open_credentials as open_credentials
 from .overrides import default_server as default_server
-from .prompt import Prompt as Prompt
 from .prompt import TerminalPrompt as TerminalPrompt
 from .proxy import ProxyRules as ProxyRules
 from .proxy import proxy_for as proxy_for
@@ -65,7 +60,6 @@ from .redaction import mask_authorization as mask_authorization
 from .redaction import redacted_url as redacted_url
 from .tls import ClientCertificate as ClientCertificate
 from .tls import TlsSource as TlsSource
-from .tls import TlsStats as TlsStats
 from .tls import hint_for as hint_for
 from .tls import tls_context as tls_context
 from .validation import check_kubeconfig as check_kubeconfig
@@ -73,7 +67,6 @@ from .writing import delete_entry as delete_entry
 from .writing import set_cluster as set_cluster
 from .writing import set_context as set_context
 from .writing import set_credentials as set_credentials
-from .writing import update_kubeconfig as update_kubeconfig
 from .writing import use_context as use_context
 
 __all__ = [

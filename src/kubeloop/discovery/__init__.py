@@ -27,8 +27,6 @@ from .shortcuts import expand_categories, expand_shortcut
 from .client import TIMEOUT as TIMEOUT
 from .client import Discovery as Discovery
 from .client import OpenApiPath as OpenApiPath
-from .client import Sender as Sender
-from .client import discover_each as discover_each
 from .deferred_mapper import MapperStats as MapperStats
 from .disk_cache import DEFAULT_TTL as DEFAULT_TTL
 from .errors import EmptyGroupVersion as EmptyGroupVersion
@@ -36,16 +34,11 @@ from .errors import NotInCache as NotInCache
 from .errors import StaleGroupVersion as StaleGroupVersion
 from .errors import failed_groups as failed_groups
 from .files import DocumentCache as DocumentCache
-from .groups import infos_in as infos_in
 from .groups import namespaced_only as namespaced_only
 from .groups import preferred_resources as preferred_resources
-from .groups import supports_version as supports_version
-from .mapper import Mapper as Mapper
 from .mapper import MapperErrors as MapperErrors
 from .mapper import UnionMapper as UnionMapper
 from .mapper import guess_plural as guess_plural
-from .memory_cache import CachedDiscovery as CachedDiscovery
-from .memory_cache import MemoryCacheStats as MemoryCacheStats
 from .memory_cache import is_transient as is_transient
 from .parsing import ACCEPT_AGGREGATED as ACCEPT_AGGREGATED
 from .parsing import ACCEPT_JSON as ACCEPT_JSON
@@ -55,7 +48,6 @@ from .parsing import parse_aggregated as parse_aggregated
 from .parsing import parse_core_versions as parse_core_versions
 from .parsing import parse_groups as parse_groups
 from .parsing import parse_resources as parse_resources
-from .shortcuts import OnWarning as OnWarning
 from .shortcuts import expand_category as expand_category
 
 __all__ = [

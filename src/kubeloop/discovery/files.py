@@ -64,7 +64,7 @@ def _write(path: Path, content: bytes) -> bool:
                 Path(name).unlink()
             raise
     except OSError as error:
-        log.info("%s: cannot write the cache file, going on without it: %s", path, error)
+        log.info("%s: cannot write the cache file, continuing without it: %s", path, error)
         return False
     return True
 

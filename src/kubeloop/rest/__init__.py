@@ -23,18 +23,15 @@ from .watch import Watch
 # For other packages of kubeloop; not public.
 # isort: split
 from .client import RESTStats as RESTStats
-from .codec import EventReader as EventReader
 from .connections import KEEP_ALIVE as KEEP_ALIVE
 from .fetch_url import fetch as fetch
 from .frames import FRAME_LIMIT as FRAME_LIMIT
 from .frames import EventFrames as EventFrames
 from .limits import DEFAULT_BURST as DEFAULT_BURST
 from .limits import DEFAULT_QPS as DEFAULT_QPS
-from .limits import IN_FLIGHT as IN_FLIGHT
 from .limits import limiter_of as limiter_of
 from .list_splitter import ListSplitter as ListSplitter
 from .metrics import METRIC_NAMES as METRIC_NAMES
-from .metrics import RequestMetrics as RequestMetrics
 from .metrics import url_template as url_template
 from .query import Params as Params
 from .query import encode_query as encode_query
@@ -51,13 +48,9 @@ from .response import error_of as error_of
 from .response import is_success as is_success
 from .resuming_watch import RESUME_BACKOFF as RESUME_BACKOFF
 from .resuming_watch import RESUME_INTERVAL as RESUME_INTERVAL
-from .resuming_watch import ResumingStats as ResumingStats
 from .retry import MAX_RETRIES as MAX_RETRIES
 from .retry import TRANSPORT_DELAY as TRANSPORT_DELAY
 from .retry import UrlBackoff as UrlBackoff
-from .timeouts import DEFAULT_TIMEOUTS as DEFAULT_TIMEOUTS
-from .tracing import RequestTracer as RequestTracer
-from .tracing import Span as Span
 from .user_agent import default_user_agent as default_user_agent
 from .user_agent import user_agent as user_agent
 from .warnings import WarningLog as WarningLog
@@ -65,7 +58,6 @@ from .warnings import parse_warnings as parse_warnings
 from .watch import LONGEST_WATCH as LONGEST_WATCH
 from .watch import SHORTEST_WATCH as SHORTEST_WATCH
 from .watch import WatchEnd as WatchEnd
-from .watch import WatchStats as WatchStats
 
 __all__ = [
     "ByteStream",

@@ -134,11 +134,11 @@ class EventFrames:
         return end
 
     def _check_partial_event(self, start: int) -> None:
-        """Reject lines that cannot be the start of an event: its end would never come.
+        """Reject lines that cannot be the start of an event: its end would never arrive.
 
         So an incomplete event does not swallow those that follow it.
         """
-        end = self._held.rfind(b"\n", start) + 1  # no token of JSON goes over a newline
+        end = self._held.rfind(b"\n", start) + 1  # no JSON token contains a newline
         if not end or self._checked > _MAX_CHECKS * end:
             return
         self._checked += end

@@ -113,7 +113,7 @@ class ListSplitter:
             raise DecodeError("the response is not a list: no items in its first 4 MiB")
 
     def _take(self, found: list[bytes], *, last: bool) -> bool:
-        """Take the next item, and all that follow after the same separator; whether to go on."""
+        """Take the next item, and those after the same separator; returns whether to continue."""
         if not self._seen and not self._searched and not self._at_item():
             return False
         end = self._item_end(last=last)

@@ -49,7 +49,7 @@ class RequestMetrics(Protocol):
         ...
 
     def observe_resolution(self, *, host: str, seconds: float) -> None:
-        """A host name was observe_resolution."""
+        """A host name was resolved."""
         ...
 
     def count_ca_reload(self, *, result: str, reason: str) -> None:

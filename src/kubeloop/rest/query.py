@@ -75,7 +75,7 @@ class QueryOptions(TypedDict, total=False):
 def query_options(**options: Unpack[QueryOptions]) -> dict[str, str | list[str]]:
     """The options of a request as parameters: `label_selector=` becomes `labelSelector`.
 
-    None, "", 0 and False are left out, except where zero is a value of its own:
+    None, "", 0 and False are left out, except where zero differs from "not set":
     `timeout_seconds=0` is sent.
     """
     sent: dict[str, str | list[str]] = {}

@@ -67,7 +67,7 @@ class ResponseLimits(msgspec.Struct, frozen=True, kw_only=True):
         return SizeLimit("document", self.document, self.compression_ratio)
 
     def for_success(self, request: Request) -> SizeLimit:
-        """The limit for the response that `request` asks for."""
+        """The limit for the response to `request`."""
         if request.resource is None or request.subresource.partition("/")[0] in _CONTENT:
             return self.for_document()
         is_list = request.verb in _LIST_VERBS or (

@@ -2,7 +2,7 @@
 
 Guarantees: pure. A response with 429 or 5xx and `Retry-After` in seconds is retried for any
 method: the server has not executed the request. The delay is at least `SHORTEST_RETRY_AFTER`; a
-response that asks for more than `LONGEST_RETRY_AFTER` is returned to the caller. A failure of
+response with more than `LONGEST_RETRY_AFTER` is returned to the caller. A failure of
 the transport is retried only if that is safe: for a GET, and for opening a watch.
 See also: `attempts` (the loop), `kubeloop.clients` (retries on conflict).
 """
@@ -33,7 +33,7 @@ __all__ = [
 MAX_RETRIES = 10
 # With `Retry-After: 0` all clients would retry at once, and again at once.
 SHORTEST_RETRY_AFTER = 0.1
-# A server or proxy that asks for more must not delay a watch for a day.
+# A server or proxy that sends more must not delay a watch for a day.
 LONGEST_RETRY_AFTER = 300.0
 # A missing response has no `Retry-After`.
 TRANSPORT_DELAY = 1.0

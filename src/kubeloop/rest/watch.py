@@ -252,7 +252,7 @@ class Watch:
         return b""
 
     def _handle_silence(self) -> bytes | None:
-        """End the watch; or probe the server, wait on and return None."""
+        """End the watch; or probe the server, keep waiting and return None."""
         now = self._clock.now()
         if now >= self._deadline or self._wait.is_last:
             self._end(WatchEnd.TIMED_OUT if now >= self._deadline else WatchEnd.SILENT)

@@ -1,4 +1,4 @@
-"""Malformed requests: the right Status, no traceback, nothing stored, and the server runs on."""
+"""Malformed requests: the right Status, no traceback, nothing stored, and the server keeps running."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def impersonate(user: User, headers: Headers, authorizer: Authorizer) -> User:
     Raises:
         StatusError: groups, extras or a uid without a user (400), or it is not allowed (403).
     """
-    requested = tuple(_requested(headers))
+    requested = tuple(_attributes_in(headers))
     if not requested:
         return user
     if requested[0].kind not in {"ServiceAccount", "User"}:
@@ -69,7 +69,7 @@ def impersonate(user: User, headers: Headers, authorizer: Authorizer) -> User:
     return _impersonated_user(requested)
 
 
-def _requested(headers: Headers) -> Iterator[_Impersonated]:
+def _attributes_in(headers: Headers) -> Iterator[_Impersonated]:
     name = headers.get("Impersonate-User") or ""
     account = split_service_account(name)
     if account is not None:

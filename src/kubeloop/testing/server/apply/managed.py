@@ -42,7 +42,7 @@ __all__ = ["applied_name", "apply", "track"]
 _BEFORE_FIRST_APPLY: Final = "before-first-apply"
 _KUBECTL: Final = "kubectl"
 
-# Fields that the server maintains, which have no owner (`stripMeta` of kube-apiserver).
+# Fields that the server maintains, which have no owner (`stripMetaManager` of apimachinery).
 _SERVER_METADATA: Final = (
     "clusterName",
     "creationTimestamp",
@@ -118,8 +118,8 @@ def track(
 ) -> dict[str, Any]:
     """`new` with the owners of its fields after `manager` created or updated it.
 
-    An object without managers stays untracked until the first apply (`skipNonApplied`). Objects
-    that cannot be compared (a list with elements without a key) keep their owners.
+    An object without managers stays untracked until the first apply (`skipNonAppliedManager`).
+    Objects that cannot be compared (a list with elements without a key) keep their owners.
     """
     try:
         managers = _initial_owners(old, new, subresource=subresource)

@@ -81,7 +81,7 @@ def _in_order(
     """Applied elements in their applied order, the others in their live position.
 
     An element that was not applied stays after its predecessor, and before applied elements
-    that are new: `mergeListItems` of structured-merge-diff.
+    that are new: `visitListItems` of structured-merge-diff.
     """
     existing = {element for element, _ in live}
     shared = [element for element in reversed(applied) if element in existing]  # a stack

@@ -11,8 +11,10 @@ import json
 from collections.abc import Callable
 from typing import Any, Final
 
+from kubeloop.wire import JsonObject
+
 from ..values.causes import as_json
-from ..values.json_values import Json, map_field, value_at, without
+from ..values.json_values import map_field, value_at, without
 
 __all__ = ["to_v1", "to_v2"]
 
@@ -26,7 +28,7 @@ _DEFAULT_TARGET: Final = 80
 _SOURCES: Final = ("resource", "containerResource", "pods", "object", "external")
 
 
-def to_v1(obj: Json) -> Json:
+def to_v1(obj: JsonObject) -> JsonObject:
     """Convert from `v2` to `v1`."""
     spec, status = dict(obj.get("spec") or {}), dict(obj.get("status") or {})
     annotations: dict[str, Any] = {}
@@ -50,7 +52,7 @@ def to_v1(obj: Json) -> Json:
     return _with_annotations({**obj, "spec": spec, "status": status}, encoded)
 
 
-def to_v2(obj: Json) -> Json:
+def to_v2(obj: JsonObject) -> JsonObject:
     """Convert from `v1` to `v2`."""
     spec, status = dict(obj.get("spec") or {}), dict(obj.get("status") or {})
     annotations = value_at(obj, "metadata", "annotations") or {}
@@ -74,10 +76,10 @@ def to_v2(obj: Json) -> Json:
     return _with_annotations({**obj, "spec": spec, **({"status": status} if status else {})}, {})
 
 
-def _with_annotations(obj: Json, annotations: dict[str, str]) -> Json:
+def _with_annotations(obj: JsonObject, annotations: dict[str, str]) -> JsonObject:
     """`obj` with these conversion annotations instead of the old ones."""
 
-    def change(meta: Json) -> Json:
+    def change(meta: JsonObject) -> JsonObject:
         others = without(meta.get("annotations") or {}, *_ALL)
         both = {**others, **annotations}
         return {**meta, "annotations": both} if both else without(meta, "annotations")
@@ -98,41 +100,41 @@ def _read(annotations: dict[str, str], key: str) -> Any:
 # --- metrics
 
 
-def _cpu_target(metric: Json) -> int | None:
+def _cpu_target(metric: JsonObject) -> int | None:
     if metric.get("type") != "Resource" or value_at(metric, "resource", "name") != "cpu":
         return None
     found: int | None = value_at(metric, "resource", "target", "averageUtilization")
     return found
 
 
-def _cpu_current(metric: Json) -> int | None:
+def _cpu_current(metric: JsonObject) -> int | None:
     if metric.get("type") != "Resource" or value_at(metric, "resource", "name") != "cpu":
         return None
     found: int | None = value_at(metric, "resource", "current", "averageUtilization")
     return found
 
 
-def _cpu_metric(percent: int) -> Json:
+def _cpu_metric(percent: int) -> JsonObject:
     target = {"type": "Utilization", "averageUtilization": percent}
     return {"type": "Resource", "resource": {"name": "cpu", "target": target}}
 
 
-def _cpu_status(percent: int) -> Json:
+def _cpu_status(percent: int) -> JsonObject:
     current = {"averageUtilization": percent}
     return {"type": "Resource", "resource": {"name": "cpu", "current": current}}
 
 
-def _source(metric: Json, change: Callable[[str, Json], Json]) -> Json:
+def _source(metric: JsonObject, change: Callable[[str, JsonObject], JsonObject]) -> JsonObject:
     for name in _SOURCES:
         if isinstance(metric.get(name), dict):
             return {**metric, name: change(name, metric[name])}
     return metric
 
 
-def _flat_metric(metric: Json, part: str) -> Json:
+def _flat_metric(metric: JsonObject, part: str) -> JsonObject:
     """A metric spec or status in the flat format of v1."""
 
-    def flatten(name: str, source: Json) -> Json:
+    def flatten(name: str, source: JsonObject) -> JsonObject:
         found = value_at(source, part) or {}
         flat = without(source, part, "metric", "describedObject")
         names = _flat_names(name, part)
@@ -152,10 +154,10 @@ def _flat_metric(metric: Json, part: str) -> Json:
     return _source(metric, flatten)
 
 
-def _nested_metric(metric: Json, part: str) -> Json:
+def _nested_metric(metric: JsonObject, part: str) -> JsonObject:
     """The inverse of `_flat_metric`."""
 
-    def deepen(name: str, source: Json) -> Json:
+    def deepen(name: str, source: JsonObject) -> JsonObject:
         names = {flat: key for key, flat in _flat_names(name, part).items()}
         values = {names[key]: value for key, value in source.items() if key in names}
         deep = {key: value for key, value in source.items() if key in {"name", "container"}}
@@ -175,7 +177,7 @@ def _nested_metric(metric: Json, part: str) -> Json:
     return _source(metric, deepen)
 
 
-def _target_type(values: Json) -> str:
+def _target_type(values: JsonObject) -> str:
     if "averageUtilization" in values:
         return "Utilization"
     return "Value" if "value" in values and "averageValue" not in values else "AverageValue"

@@ -10,10 +10,11 @@ import base64
 from collections.abc import Callable
 from typing import Any, Final
 
+from kubeloop.wire import JsonObject
+
 from ..schema.crds import default_crd
 from ..values.json_values import (
     Change,
-    Json,
     map_field,
     map_items,
     value_at,
@@ -59,14 +60,14 @@ def _items_in_spec(key: str, change: Change) -> Change:
 # --- workloads
 
 
-def _template(spec: Json) -> Json:
+def _template(spec: JsonObject) -> JsonObject:
     return map_field(spec, "template", default_template, make=True)
 
 
 def _rolling(key: str, **defaults: Any) -> Change:
     """The strategy `RollingUpdate` by default, with the defaults of its parameters."""
 
-    def fill(strategy: Json) -> Json:
+    def fill(strategy: JsonObject) -> JsonObject:
         strategy = with_defaults(strategy, {"type": "RollingUpdate"})
         if strategy["type"] != "RollingUpdate":
             return strategy
@@ -77,7 +78,7 @@ def _rolling(key: str, **defaults: Any) -> Change:
     return _spec(lambda spec: map_field(spec, key, fill, make=True))
 
 
-def _claim_templates(spec: Json) -> Json:
+def _claim_templates(spec: JsonObject) -> JsonObject:
     return map_items(
         spec,
         "volumeClaimTemplates",
@@ -87,13 +88,13 @@ def _claim_templates(spec: Json) -> Json:
     )
 
 
-def _retention(spec: Json) -> Json:
+def _retention(spec: JsonObject) -> JsonObject:
     retain = {"whenDeleted": "Retain", "whenScaled": "Retain"}
     name = "persistentVolumeClaimRetentionPolicy"
     return map_field(spec, name, lambda value: with_defaults(value, retain), make=True)
 
 
-def _labels_of_template(obj: Json) -> Json:
+def _labels_of_template(obj: JsonObject) -> JsonObject:
     # `SetDefaults_ReplicationController` and `SetDefaults_Job`.
     labels = value_at(obj, "spec", "template", "metadata", "labels")
     if not labels or value_at(obj, "metadata", "labels"):
@@ -101,12 +102,12 @@ def _labels_of_template(obj: Json) -> Json:
     return map_field(obj, "metadata", lambda meta: {**meta, "labels": labels}, make=True)
 
 
-def _controller_selector(spec: Json) -> Json:
+def _controller_selector(spec: JsonObject) -> JsonObject:
     labels = value_at(spec, "template", "metadata", "labels")
     return {**spec, "selector": labels} if labels and not spec.get("selector") else spec
 
 
-def _job(spec: Json) -> Json:
+def _job(spec: JsonObject) -> JsonObject:
     # `SetDefaults_Job`.
     if spec.get("completions") is None and spec.get("parallelism") is None:
         spec = {**spec, "completions": 1}
@@ -128,14 +129,14 @@ def _job(spec: Json) -> Json:
     )
 
 
-def _failure_rule(rule: Json) -> Json:
+def _failure_rule(rule: JsonObject) -> JsonObject:
     return map_items(
         rule, "onPodConditions", lambda pattern: with_defaults(pattern, {"status": "True"})
     )
 
 
-def _job_template(spec: Json) -> Json:
-    def fill(template: Json) -> Json:
+def _job_template(spec: JsonObject) -> JsonObject:
+    def fill(template: JsonObject) -> JsonObject:
         template = with_defaults(template, {"metadata": {}})
         return map_field(template, "spec", _template, make=True)
 
@@ -145,7 +146,7 @@ def _job_template(spec: Json) -> Json:
 # --- core
 
 
-def _secret(obj: Json) -> Json:
+def _secret(obj: JsonObject) -> JsonObject:
     # The strategy of secrets: `stringData` is write-only and overrides `data`.
     text = obj.get("stringData")
     if text is None:
@@ -156,7 +157,7 @@ def _secret(obj: Json) -> Json:
     return {**rest, "data": merged} if merged else rest
 
 
-def _claim(obj: Json) -> Json:
+def _claim(obj: JsonObject) -> JsonObject:
     # `SetDefaults_PersistentVolumeClaim`.
     obj = map_field(
         obj, "spec", lambda spec: with_defaults(spec, {"volumeMode": "Filesystem"}), make=True
@@ -164,21 +165,21 @@ def _claim(obj: Json) -> Json:
     return _status_defaults(phase="Pending")(obj)
 
 
-def _namespace(obj: Json) -> Json:
+def _namespace(obj: JsonObject) -> JsonObject:
     # `SetDefaults_Namespace`: selectors can then match a namespace by its name.
     name = value_at(obj, "metadata", "name")
     if not name:
         return obj
     own = {"kubernetes.io/metadata.name": name}
 
-    def label(meta: Json) -> Json:
+    def label(meta: JsonObject) -> JsonObject:
         labels = meta.get("labels") or {}
         return meta if own.items() <= labels.items() else {**meta, "labels": {**labels, **own}}
 
     return map_field(obj, "metadata", label)
 
 
-def _node_networks(spec: Json) -> Json:
+def _node_networks(spec: JsonObject) -> JsonObject:
     # The conversion from the internal version keeps both fields equal.
     single, several = spec.get("podCIDR"), spec.get("podCIDRs")
     if single:
@@ -186,13 +187,13 @@ def _node_networks(spec: Json) -> Json:
     return {**spec, "podCIDR": several[0]} if several else spec
 
 
-def _node_status(status: Json) -> Json:
+def _node_status(status: JsonObject) -> JsonObject:
     # `SetDefaults_NodeStatus`.
     capacity = status.get("capacity")
     return with_defaults(status, {"allocatable": dict(capacity)}) if capacity else status
 
 
-def _limit(item: Json) -> Json:
+def _limit(item: JsonObject) -> JsonObject:
     if item.get("type") != "Container":
         return item
     # Limits default to the maximum; requests to the limits, or to the minimum.
@@ -203,11 +204,11 @@ def _limit(item: Json) -> Json:
     return {**item, **changed} if changed else item
 
 
-def _subset(subset: Json) -> Json:
+def _subset(subset: JsonObject) -> JsonObject:
     return map_items(subset, "ports", lambda port: with_defaults(port, {"protocol": "TCP"}))
 
 
-def _service(spec: Json) -> Json:
+def _service(spec: JsonObject) -> JsonObject:
     # `SetDefaults_Service`.
     spec = with_defaults(spec, {"sessionAffinity": "None", "type": "ClusterIP"})
     spec = _affinity(spec)
@@ -221,7 +222,7 @@ def _service(spec: Json) -> Json:
     return map_items(spec, "ports", _service_port)
 
 
-def _affinity(spec: Json) -> Json:
+def _affinity(spec: JsonObject) -> JsonObject:
     # Sticky sessions last three hours by default.
     if spec["sessionAffinity"] == "None":
         return without(spec, "sessionAffinityConfig")
@@ -232,7 +233,7 @@ def _affinity(spec: Json) -> Json:
     return {**spec, "sessionAffinityConfig": {"clientIP": {"timeoutSeconds": 10800}}}
 
 
-def _service_port(port: Json) -> Json:
+def _service_port(port: JsonObject) -> JsonObject:
     # The target defaults to the port itself.
     port = with_defaults(port, {"protocol": "TCP"})
     if port.get("targetPort") in (None, 0, "") and "port" in port:
@@ -243,7 +244,7 @@ def _service_port(port: Json) -> Json:
 # --- the other groups
 
 
-def _autoscaler(obj: Json) -> Json:
+def _autoscaler(obj: JsonObject) -> JsonObject:
     # v1 has no metrics in its spec; they are in annotations.
     obj = _spec_defaults(minReplicas=1)(obj)
     if str(obj.get("apiVersion", "")).endswith("/v1"):
@@ -252,7 +253,7 @@ def _autoscaler(obj: Json) -> Json:
     return _spec(_scaling)(obj)
 
 
-def _scaling(spec: Json) -> Json:
+def _scaling(spec: JsonObject) -> JsonObject:
     if not spec.get("metrics"):
         target = {"type": "Utilization", "averageUtilization": 80}
         metric = {"type": "Resource", "resource": {"name": "cpu", "target": target}}
@@ -264,7 +265,7 @@ _PERCENT: Final = {"type": "Percent", "value": 100, "periodSeconds": 15}
 _PODS: Final = {"type": "Pods", "value": 4, "periodSeconds": 15}
 
 
-def _behavior(behavior: Json) -> Json:
+def _behavior(behavior: JsonObject) -> JsonObject:
     # `GenerateHPAScaleUpRules` and `GenerateHPAScaleDownRules`.
     up = {
         "stabilizationWindowSeconds": 0,
@@ -276,7 +277,7 @@ def _behavior(behavior: Json) -> Json:
     return map_field(behavior, "scaleDown", lambda value: with_defaults(value, down), make=True)
 
 
-def _network_policy(spec: Json) -> Json:
+def _network_policy(spec: JsonObject) -> JsonObject:
     # `SetDefaults_NetworkPolicy`: a policy affects egress only if it has egress rules.
     spec = with_defaults(spec, {"podSelector": {}})
     if not spec.get("policyTypes"):
@@ -291,12 +292,12 @@ def _network_policy(spec: Json) -> Json:
     )
 
 
-def _binding(obj: Json) -> Json:
+def _binding(obj: JsonObject) -> JsonObject:
     obj = map_field(obj, "roleRef", lambda ref: with_defaults(ref, {"apiGroup": _RBAC}), make=True)
     return map_items(obj, "subjects", _subject)
 
 
-def _subject(subject: Json) -> Json:
+def _subject(subject: JsonObject) -> JsonObject:
     return (
         with_defaults(subject, {"apiGroup": _RBAC})
         if subject.get("kind") in {"User", "Group"}
@@ -310,23 +311,23 @@ _SELECTORS: Final = {"matchPolicy": "Equivalent", "namespaceSelector": {}, "obje
 def _webhooks(**defaults: Any) -> Change:
     all_defaults = {"failurePolicy": "Fail", "timeoutSeconds": 10, **_SELECTORS, **defaults}
 
-    def fill(webhook: Json) -> Json:
+    def fill(webhook: JsonObject) -> JsonObject:
         webhook = map_items(with_defaults(webhook, all_defaults), "rules", _rule)
         return map_field(webhook, "clientConfig", _service_reference)
 
     return lambda obj: map_items(obj, "webhooks", fill)
 
 
-def _rule(rule: Json) -> Json:
+def _rule(rule: JsonObject) -> JsonObject:
     return with_defaults(rule, {"scope": "*"})
 
 
-def _service_reference(config: Json) -> Json:
+def _service_reference(config: JsonObject) -> JsonObject:
     return map_field(config, "service", lambda service: with_defaults(service, {"port": 443}))
 
 
-def _policy(spec: Json) -> Json:
-    def constraints(value: Json) -> Json:
+def _policy(spec: JsonObject) -> JsonObject:
+    def constraints(value: JsonObject) -> JsonObject:
         return map_items(
             with_defaults(value, _SELECTORS), ("resourceRules", "excludeResourceRules"), _rule
         )
@@ -336,7 +337,7 @@ def _policy(spec: Json) -> Json:
     )
 
 
-def _driver(spec: Json) -> Json:
+def _driver(spec: JsonObject) -> JsonObject:
     # `SetDefaults_CSIDriver`.
     if not spec.get("volumeLifecycleModes"):
         spec = {**spec, "volumeLifecycleModes": ["Persistent"]}
@@ -353,20 +354,20 @@ def _driver(spec: Json) -> Json:
     )
 
 
-def _ingress_class(spec: Json) -> Json:
+def _ingress_class(spec: JsonObject) -> JsonObject:
     return map_field(spec, "parameters", lambda value: with_defaults(value, {"scope": "Cluster"}))
 
 
-def _load_balancer(obj: Json) -> Json:
+def _load_balancer(obj: JsonObject) -> JsonObject:
     return _status_defaults(loadBalancer={})(obj)
 
 
-def _budget_status(obj: Json) -> Json:
+def _budget_status(obj: JsonObject) -> JsonObject:
     names = ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods")
     return _status_defaults(**dict.fromkeys(names, 0))(obj)
 
 
-def _daemon_status(obj: Json) -> Json:
+def _daemon_status(obj: JsonObject) -> JsonObject:
     names = ("currentNumberScheduled", "desiredNumberScheduled", "numberMisscheduled")
     return _status_defaults(**dict.fromkeys((*names, "numberReady"), 0))(obj)
 
@@ -374,12 +375,12 @@ def _daemon_status(obj: Json) -> Json:
 _SERVICE_PORT: Final = {"name": "", "protocol": "TCP"}
 
 
-def _endpoint_port(port: Json) -> Json:
+def _endpoint_port(port: JsonObject) -> JsonObject:
     # `SetDefaults_EndpointPort` writes the empty name too.
     return {**_SERVICE_PORT, **port} if _SERVICE_PORT.keys() - port.keys() else port
 
 
-_CHANGES: Final[dict[tuple[str, str], tuple[Callable[[Json], Json], ...]]] = {
+_CHANGES: Final[dict[tuple[str, str], tuple[Callable[[JsonObject], JsonObject], ...]]] = {
     ("", "Endpoints"): (lambda obj: map_items(obj, "subsets", _subset),),
     ("", "LimitRange"): (_items_in_spec("limits", _limit),),
     ("", "Namespace"): (_namespace, _spec_defaults(), _status_defaults(phase="Active")),

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ..values.json_values import Json, map_field, map_items, value_at, without
+from kubeloop.wire import JsonObject
+
+from ..values.json_values import map_field, map_items, value_at, without
 from .autoscaling import to_v1, to_v2
 
 __all__ = ["convert"]
@@ -51,7 +53,7 @@ _EVENT_NAMES: Final = {
 }
 
 
-def _rename_fields(obj: Json, names: dict[str, str]) -> Json:
+def _rename_fields(obj: JsonObject, names: dict[str, str]) -> JsonObject:
     return {names.get(key, key): value for key, value in obj.items()}
 
 
@@ -70,7 +72,7 @@ _REQUEST_FIELDS: Final = frozenset(
 )
 
 
-def _convert_devices(obj: Json, kind: str, source: str, to_version: str) -> Json:
+def _convert_devices(obj: JsonObject, kind: str, source: str, to_version: str) -> JsonObject:
     flat_before, flat_after = source.endswith("/v1beta1"), to_version == "v1beta1"
     if flat_before == flat_after:
         return obj
@@ -91,25 +93,25 @@ def _convert_devices(obj: Json, kind: str, source: str, to_version: str) -> Json
     return obj
 
 
-def _requests(spec: Json, change: Any) -> Json:
+def _requests(spec: JsonObject, change: Any) -> JsonObject:
     return map_field(spec, "devices", lambda devices: map_items(devices, "requests", change))
 
 
-def _deep_request(request: Json) -> Json:
+def _deep_request(request: JsonObject) -> JsonObject:
     exactly = {key: value for key, value in request.items() if key in _REQUEST_FIELDS}
     return {**without(request, *_REQUEST_FIELDS), "exactly": exactly} if exactly else request
 
 
-def _flat_request(request: Json) -> Json:
+def _flat_request(request: JsonObject) -> JsonObject:
     exactly = value_at(request, "exactly")
     return {**without(request, "exactly"), **exactly} if exactly else request
 
 
-def _flat_device(device: Json) -> Json:
+def _flat_device(device: JsonObject) -> JsonObject:
     basic = value_at(device, "basic")
     return {**without(device, "basic"), **basic} if basic is not None else device
 
 
-def _deep_device(device: Json) -> Json:
+def _deep_device(device: JsonObject) -> JsonObject:
     basic = without(device, "name")
     return {"name": device.get("name", ""), "basic": basic} if "basic" not in device else device

@@ -11,14 +11,16 @@ import functools
 from collections.abc import Mapping
 from typing import Final
 
-from ..values.json_values import Json, map_field, map_items, with_defaults
+from kubeloop.wire import JsonObject
+
+from ..values.json_values import map_field, map_items, with_defaults
 from .spec_cache import cached_by_content
 
 __all__ = ["default_pod", "default_pod_spec", "default_template", "pull_policy"]
 
 _CONTAINERS: Final = ("containers", "initContainers", "ephemeralContainers")
 _FILE_MODE: Final = 0o644
-_VOLUME_SOURCES: Final[Mapping[str, Json]] = {
+_VOLUME_SOURCES: Final[Mapping[str, JsonObject]] = {
     "secret": {"defaultMode": _FILE_MODE},
     "configMap": {"defaultMode": _FILE_MODE},
     "downwardAPI": {"defaultMode": _FILE_MODE},
@@ -42,18 +44,18 @@ _PROBE: Final = {
 }
 
 
-def default_pod(obj: Json) -> Json:
+def default_pod(obj: JsonObject) -> JsonObject:
     """The defaults of a pod; some of them do not apply to templates."""
     obj = map_field(obj, "spec", _default_spec_of_pod, make=True)
     return map_field(obj, "status", _pod_ips)
 
 
 @cached_by_content
-def _default_spec_of_pod(spec: Json) -> Json:
+def _default_spec_of_pod(spec: JsonObject) -> JsonObject:
     return default_pod_spec(_pod_only(spec))
 
 
-def _pod_only(spec: Json) -> Json:
+def _pod_only(spec: JsonObject) -> JsonObject:
     # `SetDefaults_Pod`.
     spec = with_defaults(spec, {"enableServiceLinks": True})
     grace = spec.get("terminationGracePeriodSeconds")
@@ -64,7 +66,7 @@ def _pod_only(spec: Json) -> Json:
     return map_items(spec, ("containers", "initContainers"), _requests_from_limits)
 
 
-def _host_ports(container: Json) -> Json:
+def _host_ports(container: JsonObject) -> JsonObject:
     # `defaultHostNetworkPorts`: both ports are the same in the host's network.
     return map_items(
         container,
@@ -79,9 +81,9 @@ def _host_ports(container: Json) -> Json:
     )
 
 
-def _requests_from_limits(container: Json) -> Json:
+def _requests_from_limits(container: JsonObject) -> JsonObject:
     # For pods only: templates keep what the user wrote.
-    def fill(resources: Json) -> Json:
+    def fill(resources: JsonObject) -> JsonObject:
         limits = resources.get("limits")
         if not limits:
             return resources
@@ -91,7 +93,7 @@ def _requests_from_limits(container: Json) -> Json:
     return map_field(container, "resources", fill)
 
 
-def _pod_ips(status: Json) -> Json:
+def _pod_ips(status: JsonObject) -> JsonObject:
     # The conversion from the internal version keeps both fields equal.
     single, several = status.get("podIP"), status.get("podIPs")
     if single and (not several or several[0].get("ip") != single):
@@ -101,13 +103,13 @@ def _pod_ips(status: Json) -> Json:
     return status
 
 
-def default_template(obj: Json) -> Json:
+def default_template(obj: JsonObject) -> JsonObject:
     """The defaults of a pod template."""
     obj = with_defaults(obj, {"metadata": {}})
     return map_field(obj, "spec", default_pod_spec, make=True)
 
 
-def default_pod_spec(spec: Json) -> Json:
+def default_pod_spec(spec: JsonObject) -> JsonObject:
     """The defaults of a pod's spec, its containers and its volumes."""
     account = spec.get("serviceAccountName") or spec.get("serviceAccount")
     if account:
@@ -129,7 +131,7 @@ def default_pod_spec(spec: Json) -> Json:
     return map_items(spec, "volumes", _volume)
 
 
-def _container(container: Json) -> Json:
+def _container(container: JsonObject) -> JsonObject:
     # `SetDefaults_Container`.
     container = with_defaults(
         container,
@@ -154,23 +156,23 @@ def pull_policy(image: str) -> str:
     return "Always" if tag == "latest" or (not tag and not digest) else "IfNotPresent"
 
 
-def _env(variable: Json) -> Json:
+def _env(variable: JsonObject) -> JsonObject:
     return map_field(variable, "valueFrom", _field_source)
 
 
-def _field_source(source: Json) -> Json:
+def _field_source(source: JsonObject) -> JsonObject:
     source = map_field(source, "fieldRef", lambda ref: with_defaults(ref, {"apiVersion": "v1"}))
     return map_field(source, "resourceFieldRef", lambda ref: with_defaults(ref, {"divisor": "0"}))
 
 
-def _probe(probe: Json) -> Json:
+def _probe(probe: JsonObject) -> JsonObject:
     # In a probe a zero counts as unset, because the Go fields are no pointers.
     set_fields = {key: value for key, value in probe.items() if key not in _PROBE or value}
     probe = with_defaults(probe if len(set_fields) == len(probe) else set_fields, _PROBE)
     return _action(probe)
 
 
-def _action(action: Json) -> Json:
+def _action(action: JsonObject) -> JsonObject:
     action = map_field(
         action, "httpGet", lambda get: with_defaults(get, {"path": "/", "scheme": "HTTP"})
     )
@@ -179,14 +181,14 @@ def _action(action: Json) -> Json:
     )
 
 
-def _lifecycle(lifecycle: Json) -> Json:
+def _lifecycle(lifecycle: JsonObject) -> JsonObject:
     return map_field(map_field(lifecycle, "postStart", _action), "preStop", _action)
 
 
 # --- volumes
 
 
-def _volume(volume: Json) -> Json:
+def _volume(volume: JsonObject) -> JsonObject:
     # `SetDefaults_Volume`: without a source it is an empty directory.
     if not volume.keys() - {"name"}:
         return {**volume, "emptyDir": {}}
@@ -200,21 +202,21 @@ def _volume(volume: Json) -> Json:
     return map_field(volume, "ephemeral", _ephemeral)
 
 
-def _downward(source: Json) -> Json:
+def _downward(source: JsonObject) -> JsonObject:
     return map_items(source, "items", _field_source)
 
 
-def _projection(source: Json) -> Json:
+def _projection(source: JsonObject) -> JsonObject:
     source = map_field(source, "downwardAPI", _downward)
     token = {"expirationSeconds": 3600}
     return map_field(source, "serviceAccountToken", lambda value: with_defaults(value, token))
 
 
-def _image_volume(source: Json) -> Json:
+def _image_volume(source: JsonObject) -> JsonObject:
     return with_defaults(source, {"pullPolicy": pull_policy(str(source.get("reference") or ""))})
 
 
-def _ephemeral(source: Json) -> Json:
+def _ephemeral(source: JsonObject) -> JsonObject:
     mode = {"volumeMode": "Filesystem"}
     return map_field(
         source,

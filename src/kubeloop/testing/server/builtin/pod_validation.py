@@ -259,7 +259,7 @@ def _mount_problems(container: _Raw, path: str, volumes: set[str]) -> Causes:
 
 
 def _resource_problems(resources: _Raw, path: str) -> Causes:
-    # `ValidateResourceRequirements`.
+    # `validateResourceRequirements`.
     limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
     for group, amounts in (("limits", limits), ("requests", requests)):
         for key, value in amounts.items():

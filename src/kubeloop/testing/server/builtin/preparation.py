@@ -12,11 +12,11 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
-from kubeloop.wire import resources
+from kubeloop.wire import JsonObject, resources
 
 from ..statuses import Cause, StatusError, invalid
 from ..values import causes
-from ..values.json_values import Json, map_field, map_items, value_at, with_defaults, without
+from ..values.json_values import map_field, map_items, value_at, with_defaults, without
 from .allocation import Allocator
 from .builtin_defaults import default
 from .spec_cache import cached_by_content
@@ -67,9 +67,9 @@ def prepare_for_create(
 
 
 @functools.cache
-def _initial_status(group: str, kind: str) -> Json | None:
+def _initial_status(group: str, kind: str) -> JsonObject | None:
     """The status of a new object of the kind."""
-    found: Json | None = default(group, kind, {}).get("status")
+    found: JsonObject | None = default(group, kind, {}).get("status")
     return found
 
 
@@ -85,19 +85,19 @@ _WITH_STATUS: Final = frozenset(_kinds_with_status())
 # --- pods, namespaces, jobs
 
 
-def _new_pod(obj: Json) -> Json:
+def _new_pod(obj: JsonObject) -> JsonObject:
     # Cached by spec: the pods of a replica set differ only in their names.
     return {**obj, **_pending_pod({key: obj[key] for key in obj.keys() & {"spec"}})}
 
 
 @cached_by_content
-def _pending_pod(pod: Json) -> Json:
+def _pending_pod(pod: JsonObject) -> JsonObject:
     """The parts of a new pod that depend on its spec alone, so that they can be cached."""
     pod = map_field(pod, "spec", _admit_spec)
     return {**pod, "status": {"phase": "Pending", "qosClass": quality_of_service(pod)}}
 
 
-def _admit_spec(spec: Json) -> Json:
+def _admit_spec(spec: JsonObject) -> JsonObject:
     """The spec after the admission plugins Priority and DefaultTolerationSeconds."""
     spec = with_defaults(spec, {"priority": 0, "preemptionPolicy": "PreemptLowerPriority"})
     tolerations = spec.get("tolerations") or []
@@ -137,16 +137,16 @@ def _limits_and_requests(container: Mapping[str, Any]) -> tuple[dict[str, str], 
     return of("limits"), of("requests")
 
 
-def _new_namespace(obj: Json) -> Json:
+def _new_namespace(obj: JsonObject) -> JsonObject:
     # This finalizer keeps the namespace until the namespace controller has emptied it.
-    def add_finalizer(spec: Json) -> Json:
+    def add_finalizer(spec: JsonObject) -> JsonObject:
         found = spec.get("finalizers") or []
         return spec if "kubernetes" in found else {**spec, "finalizers": [*found, "kubernetes"]}
 
     return {**map_field(obj, "spec", add_finalizer, make=True), "status": {"phase": "Active"}}
 
 
-def _new_job(obj: Json) -> Json:
+def _new_job(obj: JsonObject) -> JsonObject:
     """A job selects its pods by its uid, unless `manualSelector` is set."""
     uid, name = value_at(obj, "metadata", "uid"), value_at(obj, "metadata", "name")
     if value_at(obj, "spec", "manualSelector") or not uid:
@@ -155,10 +155,10 @@ def _new_job(obj: Json) -> Json:
     if name:
         labels |= {"job-name": name, f"{_JOB}job-name": name}
 
-    def mark(meta: Json) -> Json:
+    def mark(meta: JsonObject) -> JsonObject:
         return {**meta, "labels": {**(meta.get("labels") or {}), **labels}}
 
-    def select(spec: Json) -> Json:
+    def select(spec: JsonObject) -> JsonObject:
         selector = {"matchLabels": {f"{_JOB}controller-uid": uid}}
         spec = spec if spec.get("selector") else {**spec, "selector": selector}
         return map_field(
@@ -174,21 +174,21 @@ def _new_job(obj: Json) -> Json:
     return job if own and own != inner else map_field(job, "metadata", mark)
 
 
-def _template_generation(obj: Json) -> int:
+def _template_generation(obj: JsonObject) -> int:
     """The template generation of a daemon set, which apps/v1 keeps in an annotation."""
     text = value_at(obj, "metadata", "annotations", _TEMPLATE_GENERATION) or ""
     return int(text) if _NUMBER.fullmatch(text) else 1
 
 
-def _with_template_generation(obj: Json, number: int) -> Json:
-    def annotate(meta: Json) -> Json:
+def _with_template_generation(obj: JsonObject, number: int) -> JsonObject:
+    def annotate(meta: JsonObject) -> JsonObject:
         annotations = {**(meta.get("annotations") or {}), _TEMPLATE_GENERATION: str(number)}
         return {**meta, "annotations": annotations}
 
     return map_field(obj, "metadata", annotate)
 
 
-def _update_template_generation(new: Json, old: Json) -> Json:
+def _update_template_generation(new: JsonObject, old: JsonObject) -> JsonObject:
     number = _template_generation(old)
     is_same = value_at(new, "spec", "template") == value_at(old, "spec", "template")
     return _with_template_generation(new, number if is_same else number + 1)
@@ -201,7 +201,7 @@ def with_condition_times(new: dict[str, Any], old: dict[str, Any], *, now: str) 
         for each in value_at(old, "status", "conditions") or ()
     }
 
-    def set_times(condition: Json) -> Json:
+    def set_times(condition: JsonObject) -> JsonObject:
         since = times.get((condition.get("type"), condition.get("status"))) or now
         return with_defaults(condition, {"lastUpdateTime": now, "lastTransitionTime": since})
 
@@ -242,7 +242,7 @@ def _changes_address(spec: Mapping[str, Any], before: Mapping[str, Any]) -> bool
     return bool(address) and not is_external and spec.get("clusterIP") != address
 
 
-def _with_allocations(spec: Json, before: Mapping[str, Any]) -> Json:
+def _with_allocations(spec: JsonObject, before: Mapping[str, Any]) -> JsonObject:
     """A spec with its former addresses and ports, as `patchAllocatedValues` of Kubernetes."""
     if spec.get("type") == "ExternalName":
         return without(spec, "clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy")
@@ -262,18 +262,18 @@ def _with_allocations(spec: Json, before: Mapping[str, Any]) -> Json:
 _NodePorts: TypeAlias = Mapping[tuple[Any, Any], int]
 
 
-def _with_old_node_port(port: Json, node_ports: _NodePorts) -> Json:
+def _with_old_node_port(port: JsonObject, node_ports: _NodePorts) -> JsonObject:
     number = node_ports.get((port.get("protocol"), port.get("port")))
     return port if port.get("nodePort") or not number else {**port, "nodePort": number}
 
 
-def _without_old_node_port(port: Json, node_ports: _NodePorts) -> Json:
+def _without_old_node_port(port: JsonObject, node_ports: _NodePorts) -> JsonObject:
     # A client that changes the type to ClusterIP need not remove the node ports itself.
     number = node_ports.get((port.get("protocol"), port.get("port")))
     return without(port, "nodePort") if port.get("nodePort") == number else port
 
 
-def _allocate(obj: Json, allocator: Allocator) -> Json:
+def _allocate(obj: JsonObject, allocator: Allocator) -> JsonObject:
     """Allocate the addresses and ports of a service; if one fails, all are released."""
     problems: list[Cause] = []
     before = obj
@@ -287,7 +287,7 @@ def _allocate(obj: Json, allocator: Allocator) -> Json:
     return obj
 
 
-def _with_addresses(spec: Json, allocator: Allocator, problems: list[Cause]) -> Json:
+def _with_addresses(spec: JsonObject, allocator: Allocator, problems: list[Cause]) -> JsonObject:
     # A headless service has the literal address "None".
     if spec.get("type") == "ExternalName":
         return spec
@@ -306,7 +306,7 @@ def _with_addresses(spec: Json, allocator: Allocator, problems: list[Cause]) -> 
     return with_defaults({**spec, "clusterIP": address, "clusterIPs": [address]}, family)
 
 
-def _with_ports(spec: Json, allocator: Allocator, problems: list[Cause]) -> Json:
+def _with_ports(spec: JsonObject, allocator: Allocator, problems: list[Cause]) -> JsonObject:
     kind, ports = spec.get("type"), spec.get("ports") or []
     needs_ports = kind == "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts") is not False
     if kind not in {"NodePort", "LoadBalancer"}:

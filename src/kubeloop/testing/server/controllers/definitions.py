@@ -93,7 +93,7 @@ class DefinitionController:
         before = self._registry.custom(kind.group, kind.plural)
         self._registry.add_custom(kind)
         if before is not None and before.versions != kind.versions:
-            # Watches would go on in the old schema; apiextensions-apiserver ends them, too.
+            # Watches would continue with the old schema; apiextensions-apiserver ends them, too.
             self._hub.end_all((kind.group, kind.plural))
 
     def _stop_serving(self, entry: Entry) -> None:

@@ -107,7 +107,7 @@ def _default_cells(
     obj: Mapping[str, Any],
     since: Callable[[object], str],  # noqa: ARG001 # has the timestamp itself
 ) -> list[Any]:
-    # `rest.DefaultTableConvertor`.
+    # `rest.NewDefaultTableConvertor`.
     created = value_at(obj, "metadata", "creationTimestamp") or "0001-01-01T00:00:00Z"
     return [value_at(obj, "metadata", "name"), created]
 

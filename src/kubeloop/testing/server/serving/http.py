@@ -209,7 +209,7 @@ _NO_QUERY = Query()
 
 
 def _reformat(body: bytes, request: Request, accept: str) -> tuple[bytes, str]:
-    """The body as YAML or indented, where the client asks for that."""
+    """The body as YAML or indented, if the client requests that."""
     if "yaml" in accept and negotiate(accept).media == YAML:
         from kubeloop.wire.yaml import dump_document
 

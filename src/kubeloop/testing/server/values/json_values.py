@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
+from kubeloop.wire import JsonObject
+
 __all__ = [
     "Change",
-    "Json",
     "json_equal",
     "map_field",
     "map_items",
@@ -20,8 +21,7 @@ __all__ = [
     "without",
 ]
 
-Json: TypeAlias = dict[str, Any]
-Change: TypeAlias = Callable[[Json], Json]
+Change: TypeAlias = Callable[[JsonObject], JsonObject]
 
 
 def value_at(obj: Any, *path: str | int) -> Any:
@@ -47,21 +47,21 @@ def json_equal(one: Any, two: Any) -> bool:
     return isinstance(one, bool) == isinstance(two, bool) and bool(one == two)
 
 
-def with_defaults(obj: Json, defaults: Mapping[str, Any]) -> Json:
+def with_defaults(obj: JsonObject, defaults: Mapping[str, Any]) -> JsonObject:
     """`obj` with `defaults` for keys that are missing, null, or an empty string."""
     missing = {key: value for key, value in defaults.items() if obj.get(key) in (None, "")}
     changed = {key: value for key, value in missing.items() if key not in obj or obj[key] != value}
     return {**obj, **changed} if changed else obj
 
 
-def without(obj: Json, *keys: str) -> Json:
+def without(obj: JsonObject, *keys: str) -> JsonObject:
     """`obj` without some keys."""
     if not obj.keys() & keys:
         return obj
     return {key: value for key, value in obj.items() if key not in keys}
 
 
-def map_field(obj: Json, key: str, change: Change, *, make: bool = False) -> Json:
+def map_field(obj: JsonObject, key: str, change: Change, *, make: bool = False) -> JsonObject:
     """`obj` with the object under `key` changed; `make` starts from {} if there is none."""
     before = obj.get(key)
     if not isinstance(before, dict):
@@ -72,7 +72,7 @@ def map_field(obj: Json, key: str, change: Change, *, make: bool = False) -> Jso
     return obj if after is obj.get(key) else {**obj, key: after}
 
 
-def map_items(obj: Json, keys: str | Iterable[str], change: Change) -> Json:
+def map_items(obj: JsonObject, keys: str | Iterable[str], change: Change) -> JsonObject:
     """`obj` with every element of the lists under `keys` changed."""
     for key in (keys,) if isinstance(keys, str) else keys:
         before = obj.get(key)

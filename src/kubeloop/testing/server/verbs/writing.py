@@ -66,7 +66,7 @@ from .patching import APPLY, apply_patch, decode_apply_body
 
 __all__ = ["Verbs", "dry_run_entry"]
 
-_PATCH_ATTEMPTS = 5  # MaxRetryWhenPatchConflicts of kube-apiserver
+_PATCH_ATTEMPTS = 5  # kube-apiserver has no limit: `GuaranteedUpdate` of its etcd3 storage repeats
 _NAME_ATTEMPTS = 8  # maxNameGenerationCreateAttempts of kube-apiserver
 _IMMUTABLE = "field is immutable"
 
@@ -245,7 +245,7 @@ class Verbs:
     async def patch(self, call: Call, raw: bytes, patch_type: str) -> WriteResult:
         """Patch an object or one subresource; an apply creates a missing object.
 
-        Retries when another write came in between, as kube-apiserver does.
+        Retries after a concurrent write, as kube-apiserver does.
         Cancelled, it leaves the old object.
         """
         for _ in range(_PATCH_ATTEMPTS):
