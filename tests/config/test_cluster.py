@@ -52,7 +52,6 @@ def test_a_server_and_a_token_are_enough() -> None:
     ],
 )
 def test_any_credentials_are_enough(given: dict[str, object]) -> None:
-    """needs 29."""
     with pytest.raises(NoCredentials, match="https://h: no credentials"):
         ClusterConfig(server="https://h")
 
@@ -144,7 +143,6 @@ def test_no_secret_is_in_the_repr() -> None:
 
 
 def test_a_configuration_is_a_value() -> None:
-    """needs 33."""
     config = ClusterConfig(server="https://h", token="t")
 
     assert pickle.loads(pickle.dumps(config)) == config

@@ -104,7 +104,7 @@ async def test_the_file_wins_over_the_token_while_it_can_be_read(
 async def test_a_rejected_token_is_read_again_at_the_next_request(
     token_file: Path, clock: ManualClock
 ) -> None:
-    """TRN-18, needs 28."""
+    """TRN-18: 401 drops a cached token."""
     credentials = TokenFileCredentials(str(token_file), clock=clock)
     refused = await credentials.identity()
     write(token_file, "two")

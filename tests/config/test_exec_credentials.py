@@ -107,7 +107,7 @@ async def test_a_failed_refresh_takes_nothing_away_that_is_good(
 async def test_after_a_rejection_the_next_request_has_new_credentials(
     plugin: Plugin, runs: Runs, clock: ManualClock
 ) -> None:
-    """EXE-9, CFG-C17, needs 28."""
+    """EXE-9, CFG-C17: 401 refreshes the credentials of a plugin."""
     credentials = ExecCredentials(plugin("answer(token=f't{run}')"), clock=clock)
     used = await credentials.identity()
 
@@ -122,7 +122,7 @@ async def test_after_a_rejection_the_next_request_has_new_credentials(
 async def test_thirty_rejections_run_the_plugin_once(
     plugin: Plugin, runs: Runs, clock: ManualClock
 ) -> None:
-    """CFG-C20, EXE-9, needs 28."""
+    """CFG-C20, EXE-9: concurrent refreshes share one run of the plugin."""
     credentials = ExecCredentials(plugin("answer(token=f't{run}')"), clock=clock)
     first = await asyncio.gather(*(credentials.identity() for _ in range(30)))
     assert runs() == 1
@@ -215,7 +215,7 @@ async def test_a_plugin_gets_its_arguments_variables_and_exec_info(
 async def test_a_plugin_that_is_not_installed_says_how_to_get_it(
     clock: ManualClock, tmp_path: Path
 ) -> None:
-    """EXE-11, needs 30."""
+    """EXE-11: the error has the install hint of the kubeconfig."""
     config = ExecConfig(
         command="kubeloop-no-such-plugin",
         api_version="client.authentication.k8s.io/v1",

@@ -216,7 +216,7 @@ def program(path: Path) -> str:
 
 
 def test_a_bare_command_is_looked_up_in_path(tmp_path: Path) -> None:
-    """EXE-4, needs 30."""
+    """EXE-4: how the command of a plugin is found."""
     there = program(tmp_path / "bin/plugin")
     environ = {"PATH": os.pathsep.join(["/nowhere", str(tmp_path / "bin")])}
 

@@ -250,7 +250,6 @@ def test_flags_name_a_file_and_a_server(kubeconfig: str) -> None:
 
 
 def test_a_kubeconfig_in_memory_needs_no_file() -> None:
-    """needs 30."""
     assert ClusterConfig.from_kubeconfig(KUBECONFIG, context="b").namespace == "shop"
     assert KubeconfigFiles.from_environ({}).names == ()
 

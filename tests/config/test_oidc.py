@@ -213,7 +213,6 @@ async def test_tokens_that_cannot_be_kept_are_not_used(clock: ManualClock) -> No
 
 
 async def test_concurrent_calls_share_one_exchange(clock: ManualClock) -> None:
-    """needs 28."""
     issuer = Issuer({"id_token": jwt(4e9)})
     credentials = OidcCredentials(provider(refresh_token="r"), clock=clock, fetch=issuer)
 
@@ -223,7 +222,6 @@ async def test_concurrent_calls_share_one_exchange(clock: ManualClock) -> None:
 
 
 async def test_a_rejected_token_is_exchanged_once_if_it_can_be(clock: ManualClock) -> None:
-    """needs 28."""
     issuer = Issuer({"id_token": jwt(4e9)})
     credentials = OidcCredentials(
         provider(id_token=jwt(3e9), refresh_token="r"), clock=clock, fetch=issuer

@@ -80,7 +80,7 @@ def test_a_cgi_programs_http_proxy_is_not_trusted() -> None:
 def test_no_proxy_knows_names_addresses_networks_and_ports(
     no_proxy: str, url: str, direct: bool
 ) -> None:
-    """TRN-11, needs 32."""
+    """TRN-11: what NO_PROXY may contain."""
     found = proxy_for(url, environ={**BOTH, "NO_PROXY": no_proxy})
 
     assert (found is None) is direct

@@ -164,7 +164,6 @@ def test_the_client_certificate_is_shown(authority: Authority, issued: Issued) -
 
 
 def test_the_strict_flag_alone_is_relaxed(lax_authority: Authority) -> None:
-    """needs 31."""
     strict = tls_context(config(ca=lax_authority.pem))
     relaxed = tls_context(config(ca=lax_authority.pem, relax_strict_x509=True))
 

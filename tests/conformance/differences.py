@@ -1,7 +1,7 @@
 """The known differences between the embedded server and kube-apiserver.
 
-Promises: every line here stands in docs/reference/conformance.md too, and is held by a test that is
-marked with `differs`: against the embedded server that test must fail.
+Guarantees: every line is in docs/reference/conformance.md as well, and a test is marked with
+`differs` for it: against the embedded server that test must fail.
 """
 
 from __future__ import annotations

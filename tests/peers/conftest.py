@@ -37,10 +37,10 @@ def _one_server_for_all(kube_session_server: object) -> None:
 
 
 @pytest.fixture(autouse=True)
-async def _cut_lines() -> AsyncIterator[None]:
-    """Cut what a client leaves open, or closes with a farewell that outlasts the test's loop.
+async def _abort_connections() -> AsyncIterator[None]:
+    """Abort connections that a client leaves open, or whose close handshake is not done.
 
-    Else the collector finds it some tests later, and blames one of those.
+    Otherwise the collector finds them some tests later, and the warning is blamed on those.
     """
     yield
     loop: Any = asyncio.get_running_loop()

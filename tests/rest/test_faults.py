@@ -73,7 +73,6 @@ async def test_a_connection_that_does_not_come_about_ends_in_time() -> None:
 async def test_a_server_that_never_responds_ends(
     server: ScriptedServer, clock: ManualClock
 ) -> None:
-    """Needs 4."""
     server.respond(hang)
     async with client_for(server, clock=clock) as rest:
         task = asyncio.create_task(rest.send(POST))

@@ -93,7 +93,6 @@ async def test_what_cannot_be_streamed_is_the_server_s_error(server: ScriptedSer
 
 
 async def test_the_items_of_a_list_come_one_by_one(server: ScriptedServer) -> None:
-    """Needs 25."""
     items = [{"metadata": {"name": f"web-{n}"}} for n in range(50)]
     text = json.dumps(
         {"kind": "PodList", "metadata": {"resourceVersion": "7", "continue": "t"}, "items": items}

@@ -147,7 +147,7 @@ async def test_an_event_beyond_the_limit_is_one_error(server: ScriptedServer) ->
 
 @pytest.mark.parametrize("end", ["cut", "reset"])
 async def test_a_dropped_stream_is_no_error(end: str, server: ScriptedServer) -> None:
-    """REST-71, needs 2 and 8: a truncated chunk is never returned."""
+    """REST-71: a truncated chunk is never returned."""
     server.respond(chunked(event("ADDED"), b'{"type":"ADD', end=end))
     async with client_for(server) as rest, rest.watch(WATCH) as watch:
         types = [each.type async for each in watch]
@@ -207,7 +207,7 @@ async def test_a_silent_stream_ends_at_the_idle_deadline(
 async def test_a_watch_does_not_outlive_its_duration_even_if_the_server_lets_it(
     server: ScriptedServer, clock: ManualClock
 ) -> None:
-    """Needs 13, REST-43: it is sent to the server, and the client ends it a little later."""
+    """REST-43: it is sent to the server, and the client ends it a little later."""
     server.respond(chunked(event("ADDED"), end="hang"))
     timeouts = Timeouts(idle=None)
     async with (

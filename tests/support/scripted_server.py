@@ -94,7 +94,7 @@ def reply(
 
     async def respond(_: ReceivedRequest, connection: ServerConnection) -> None:
         head = "".join(f"{name}: {value}\r\n" for name, value in pairs)
-        await connection.send(f"HTTP/1.1 {status} Said\r\n{head}\r\n".encode() + data)
+        await connection.send(f"HTTP/1.1 {status} Scripted\r\n{head}\r\n".encode() + data)
 
     return respond
 

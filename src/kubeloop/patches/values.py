@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from typing import Any, TypeAlias
+
+from kubeloop.wire import Json, JsonObject
 
 from .errors import PatchError
 
@@ -25,10 +26,6 @@ __all__ = [
     "parse_pointer",
     "type_name",
 ]
-
-# Patches apply to documents of any type, so these are not narrower.
-Json: TypeAlias = Any
-JsonObject: TypeAlias = dict[str, Any]
 
 # Deep enough for any schema of a custom resource, and far from Python's recursion limit,
 # although a level needs up to three frames.

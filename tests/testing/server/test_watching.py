@@ -283,7 +283,7 @@ def test_a_watch_in_one_namespace_sees_no_other(store: Store, served: ServedReso
 # --- clients that do not read
 
 
-async def _opened(server: Service) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+async def _open_watch(server: Service) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     """A watch on a plain socket, of which only the headers are read."""
     host, port = server.url.removeprefix("http://").split(":")
     reader, writer = await asyncio.open_connection(host, int(port), limit=1024)
@@ -295,7 +295,7 @@ async def _opened(server: Service) -> tuple[asyncio.StreamReader, asyncio.Stream
 async def test_a_client_that_does_not_read_is_cut_off_and_the_others_are_not() -> None:
     async with Service(watch_queue=20) as server, aiohttp.ClientSession(server.url) as session:
         api = Api(session)
-        reader, writer = await _opened(server)
+        reader, writer = await _open_watch(server)
         big = config_map("a", x="y" * 200_000)
         async with api.watch(CONFIG_MAPS) as response:
             for number in range(100):
@@ -312,7 +312,7 @@ async def test_a_client_that_does_not_read_is_cut_off_and_the_others_are_not() -
 
 
 async def test_a_client_that_goes_away_leaves_no_watcher_behind(server: Service, api: Api) -> None:
-    _, writer = await _opened(server)
+    _, writer = await _open_watch(server)
     before = server.stats().watches.watchers
 
     writer.close()
