@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted((ROOT / "docs" / "reference" / "rules").glob("*.md"))
-RULE = re.compile(r"^- ([A-Z]{3,4}-C?\d+) ", re.MULTILINE)
+RULE = re.compile(r"^- ([A-Z]{1,4}-C?\d+) ", re.MULTILINE)
 RULES = Counter(rule for page in PAGES for rule in RULE.findall(page.read_text(encoding="utf-8")))
 FAMILIES = "|".join(sorted({rule.split("-")[0] for rule in RULES}))
 CITED = re.compile(rf"\b(?:{FAMILIES})-C?\d+\b")

@@ -98,7 +98,7 @@ async def test_a_key_can_wait_again_after_it_has_fired(
 async def test_adding_a_delayed_key_now_does_not_cancel_its_delay(
     queue: DelayingQueue[str], clock: ManualClock
 ) -> None:
-    """WKQ-11: add and add-after are independent."""
+    """WKQ-11, V-12: add and add-after are independent."""
     queue.add("web", after=0.3)
     queue.add("web")
     now = process_all(queue)

@@ -150,7 +150,7 @@ def test_a_key_that_cannot_be_hashed_is_rejected_and_nothing_changes() -> None:
 
 
 def test_done_without_get_is_rejected_and_changes_nothing(any_queue: WorkQueue[str]) -> None:
-    """WKQ-C11: client-go would queue the key a second time."""
+    """WKQ-C11, V-13: client-go would queue the key a second time."""
     any_queue.add("web")
 
     with pytest.raises(NotProcessing, match=r"'web'.*call done once for each get"):
