@@ -13,15 +13,15 @@ from .client import APIClient, DynamicClient
 from .collection import ALL_NAMESPACES
 from .extraction import extract
 from .lists import ObjectList, Table, TableColumn, TableRow, WatchEvent
-from .manifests import AnyObject, ApplyErrors, Manifest
+from .manifests import AnyObject, ApplyErrors
 from .metadata import MetadataClient, PartialObjectMetadata
 from .options import ListOptions, WatchOptions, event_selector
 from .paging import Pager
 from .resource import ResourceClient
 from .scale import ScaleClient
 from .subresources import Proxy, SubresourceClient
-from .wait import WaitTimeout, WatchClosed, until
-from .writer import is_conflict, retry_on_conflict
+from .wait import WaitTimeout, until
+from .writer import retry_on_conflict
 
 # For other packages of kubeloop; not public.
 # isort: split
@@ -54,7 +54,6 @@ __all__ = [
     "Clientset",
     "DynamicClient",
     "ListOptions",
-    "Manifest",
     "MetadataClient",
     "ObjectList",
     "Pager",
@@ -67,12 +66,13 @@ __all__ = [
     "TableColumn",
     "TableRow",
     "WaitTimeout",
-    "WatchClosed",
     "WatchEvent",
     "WatchOptions",
     "event_selector",
     "extract",
-    "is_conflict",
     "retry_on_conflict",
     "until",
 ]
+from .manifests import Manifest as Manifest
+from .wait import WatchClosed as WatchClosed
+from .writer import is_conflict as is_conflict

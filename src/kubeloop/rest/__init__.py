@@ -8,14 +8,14 @@ See also: `kubeloop.config` (configuration and credentials), `kubeloop.clients` 
 from __future__ import annotations
 
 from .client import RESTClient
-from .codec import Codec, JsonCodec
+from .codec import Codec
 from .metrics import PrometheusMetrics
 from .request import Request, path_request, resource_request, uri_request
 from .response import Response
 from .response_limits import ResponseLimits
 from .resuming_watch import ResumingWatch
 from .sender import RequestSender
-from .streams import ByteStream, ItemStream
+from .streams import ByteStream
 from .timeouts import Timeouts
 from .warnings import ServerWarning, WarningHandler, WarningWriter, ignore_warnings
 from .watch import Watch
@@ -62,8 +62,6 @@ from .watch import WatchEnd as WatchEnd
 __all__ = [
     "ByteStream",
     "Codec",
-    "ItemStream",
-    "JsonCodec",
     "PrometheusMetrics",
     "RESTClient",
     "Request",
@@ -81,3 +79,5 @@ __all__ = [
     "resource_request",
     "uri_request",
 ]
+from .codec import JsonCodec as JsonCodec
+from .streams import ItemStream as ItemStream

@@ -11,12 +11,12 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .admission import AdmissionRequest, Denied, Operation
+    from .admission import AdmissionRequest, Denied
     from .caches import NotCached
     from .certificates import ServingCertificate
     from .client import Client, InformerOptions
     from .context import Context
-    from .handlers import MapFunction, WatchSource
+    from .handlers import WatchSource
     from .health import Unhealthy
     from .leader_election import LeaderElection
     from .lifecycle import RunnableEnded, ShutdownTimeout
@@ -34,31 +34,31 @@ if TYPE_CHECKING:
     )
     from .results import ReconcileTimeout, Result, TerminalError
     from .specs import Reconcile
-    from .updates import Cleanup, ensure_finalizer, update_status
+    from .updates import ensure_finalizer, update_status
     from .webhook_server import WebhookServer
 
     # isort: split
     # For other packages of kubeloop; not public.
+    from .admission import Operation as Operation
     from .assembly import ManagerState as ManagerState
     from .assembly import ManagerStats as ManagerStats
     from .controller import ControllerStats as ControllerStats
+    from .handlers import MapFunction as MapFunction
     from .health import HealthReport as HealthReport
     from .metrics import RECONCILE_METRIC_NAMES as RECONCILE_METRIC_NAMES
     from .process import log_in_background as log_in_background
     from .process import tune_garbage_collector as tune_garbage_collector
+    from .updates import Cleanup as Cleanup
 
 __all__ = [
     "AdmissionRequest",
-    "Cleanup",
     "Client",
     "Context",
     "Denied",
     "InformerOptions",
     "LeaderElection",
     "Manager",
-    "MapFunction",
     "NotCached",
-    "Operation",
     "Predicate",
     "Reconcile",
     "ReconcileTimeout",
