@@ -87,6 +87,10 @@ test-real: assets ## run conformance, faults, streams and examples against kube-
 golden: .venv/.ready ## run the golden cases with client-go (needs Go); ARGS=--check only compares
 	$(PY) -m tests.golden $(ARGS)
 
+.PHONY: record
+record: assets ## record kube-apiserver's responses to the cases of tests/conformance/cases
+	$(PY) -m tests.conformance $(ARGS)
+
 .PHONY: soak
 soak: .venv/.ready ## run the property tests for long, with random examples, and 1,000 faults
 	HYPOTHESIS_PROFILE=soak SOAK_FAULTS=$${SOAK_FAULTS:-1000} \

@@ -15,7 +15,7 @@ import pytest_asyncio
 
 from kubeloop.clients import APIClient
 from tests.conformance import servers
-from tests.conformance.differences import DIFFERENCES
+from tests.conformance.differences import DIFFERENCES, RECORDED_DIFFERENCES
 from tests.conformance.raw_client import RawClient
 from tests.conformance.sample_cluster import create_objects, read_objects
 from tests.conformance.servers import Server
@@ -42,9 +42,15 @@ def _prepare(item: pytest.Item, server: str) -> None:
     if item.get_closest_marker("timeout") is None and server == "envtest":
         item.add_marker(pytest.mark.timeout(20))
     marker = item.get_closest_marker("differs")
-    if marker is not None and server == "embedded":
-        why = DIFFERENCES[marker.args[0]]
+    what = marker.args[0] if marker else _recorded_difference(item)
+    if what and server == "embedded":
+        why = DIFFERENCES[what]
         item.add_marker(pytest.mark.xfail(strict=True, raises=AssertionError, reason=why))
+
+
+def _recorded_difference(item: pytest.Item) -> str:
+    """The difference that a recorded case shows, or nothing."""
+    return RECORDED_DIFFERENCES.get(item.name.partition("[")[2].removesuffix("]"), "")
 
 
 def _selected_server(config: pytest.Config) -> str:
