@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import final
 
 from kubeloop.selectors import selector_from_wire
-from kubeloop.wire import InvalidArgument, Json, Subresource, class_for
+from kubeloop.wire import InvalidArgument, Json, Subresource
 
 from ..apply.managed import applied_name
 from ..registry import ServedResource
@@ -17,6 +17,7 @@ from ..representations.representation import to_served_version
 from ..request.calls import Call
 from ..statuses import Cause, bad_request, conflict, invalid, untyped_error
 from ..storage.store import Entry, Object
+from ..values.go_types import go_type_of
 from ..values.unknown_fields import check_types
 from . import strategy
 from .objects import decode_subresource
@@ -92,9 +93,7 @@ class Scales:
 def _decode_applied(raw: bytes) -> Object:
     """The scale in the body of an apply; unknown fields are rejected."""
     scale = decode_apply_body(raw, _KIND, _API)
-    cls = class_for("autoscaling", "v1", _KIND)
-    assert cls is not None  # it is built in
-    found = check_types(cls, scale)
+    found = check_types(go_type_of(_API, _KIND), scale)
     wrong = [*found.problems, *(f".{each}: field not declared in schema" for each in found.unknown)]
     if wrong:
         what = applied_name(scale)
