@@ -29,9 +29,12 @@ def is_clean(go_type: str, obj: dict[str, Any]) -> bool:
     return _matches(obj, _clean_class(go_type))
 
 
-def is_complete(go_type: str, obj: dict[str, Any]) -> bool:
-    """Whether Go certainly writes `obj`, which is clean, as it is: nothing is missing."""
-    return _matches(obj, _complete_class(go_type))
+def is_complete(go_type: str, obj: dict[str, Any], *, stored: bool = True) -> bool:
+    """Whether Go certainly writes `obj`, which is clean, as it is: nothing is missing.
+
+    Without `stored`, a list without `omitempty` may be empty.
+    """
+    return _matches(obj, _complete_class(go_type, stored=stored))
 
 
 def _matches(obj: dict[str, Any], strict_class: Any) -> bool:
@@ -129,7 +132,7 @@ def _clean_type(go_type: str) -> Any:
 
 
 @functools.cache
-def _complete_class(struct: str) -> Any:
+def _complete_class(struct: str, *, stored: bool) -> Any:
     if struct == _SCHEMA:
         return _NEVER
     zeros = zeros_of(struct)
@@ -138,7 +141,7 @@ def _complete_class(struct: str) -> Any:
         [
             (
                 each.name,
-                _complete_field(each, zeros),
+                _complete_field(each, zeros, stored=stored),
                 msgspec.NODEFAULT if each.name in zeros else None,
             )
             for each in fields_of(struct)
@@ -146,9 +149,9 @@ def _complete_class(struct: str) -> Any:
     )
 
 
-def _complete_field(field: GoField, zeros: dict[str, Any]) -> Any:
-    found = _complete_type(field.type)
-    if is_collection(field.type):
+def _complete_field(field: GoField, zeros: dict[str, Any], *, stored: bool) -> Any:
+    found = _complete_type(field.type, stored=stored)
+    if is_collection(field.type) and (stored or field.omits_empty):
         found = _not_empty(found, field.type)
     elif field.omits_empty:
         found = _NOT_ZERO.get(field.type, found)
@@ -156,16 +159,16 @@ def _complete_field(field: GoField, zeros: dict[str, Any]) -> Any:
     return found | None if is_nullable else found
 
 
-def _complete_type(go_type: str) -> Any:
+def _complete_type(go_type: str, *, stored: bool) -> Any:
     go_type = alias_of(go_type) or go_type
     if go_type.startswith("*"):
-        return _complete_type(go_type[1:])
+        return _complete_type(go_type[1:], stored=stored)
     if go_type.startswith("[]"):
-        return list[_complete_type(go_type[2:])]  # type: ignore[misc]  # made at run time
+        return list[_complete_type(go_type[2:], stored=stored)]  # type: ignore[misc]  # made at run time
     if go_type.startswith("map["):
-        return dict[str, _complete_type(go_type.partition("]")[2])]  # type: ignore[misc]
+        return dict[str, _complete_type(go_type.partition("]")[2], stored=stored)]  # type: ignore[misc]
     if fields_of(go_type):
-        return _complete_class(go_type)
+        return _complete_class(go_type, stored=stored)
     return _NOT_NULL.get(go_type, str) if go_type in _SCALARS else _NEVER
 
 

@@ -30,15 +30,18 @@ __all__ = ["complete", "complete_type", "is_built_in", "is_written_alike", "zero
 Change: TypeAlias = Callable[[Any], Any]  # of a value that is not null
 
 
-def complete(obj: JsonObject, *known: JsonObject, metadata: bool = False) -> JsonObject:
+def complete(
+    obj: JsonObject, *known: JsonObject, metadata: bool = False, stored: bool = True
+) -> JsonObject:
     """`obj`, which has an apiVersion and a kind, as Go writes it.
 
     Fields that are those of an object in `known` are so already, and so is the metadata, as
     `unknown_fields` leaves it, unless `metadata` is set. An object of a kind that is not built in
-    stays as it is.
+    stays as it is. With `stored=False` an empty list without `omitempty` stays as it is, too.
     """
     changed: JsonObject | None = None  # a copy, made with the first change
-    for name, rule in _rules_of_kind(str(obj.get("apiVersion")), str(obj.get("kind"))):
+    api_version, kind = str(obj.get("apiVersion")), str(obj.get("kind"))
+    for name, rule in _rules_of_kind(api_version, kind, stored=stored):
         if name == "metadata" and not metadata and obj.get(name):
             continue
         value = obj.get(name)
@@ -66,7 +69,7 @@ def _is_in(known: tuple[JsonObject, ...], name: str, value: Any) -> bool:
 
 def complete_type(go_type: str) -> Change:
     """A function that completes the values of a Go struct, such as `core/v1.PodSpec`."""
-    return _change(go_type) or _same
+    return _change(go_type, stored=True) or _same
 
 
 def is_built_in(obj: JsonObject) -> bool:
@@ -119,11 +122,19 @@ class _Rule(NamedTuple):
     zero: Any
 
 
-def _rule(struct: str, field: GoField) -> _Rule:
-    can_be_empty = is_collection(field.type) or (field.omits_empty and field.type in _SCALARS)
+def _rule(struct: str, field: GoField, *, stored: bool) -> _Rule:
     return _Rule(
-        _change(field.type), can_be_empty, field.name not in zeros_of(struct), zero_of(field.type)
+        _change(field.type, stored=stored),
+        can_be_empty=_can_be_empty(field, stored=stored),
+        is_omitted=field.name not in zeros_of(struct),
+        zero=zero_of(field.type),
     )
+
+
+def _can_be_empty(field: GoField, *, stored: bool) -> bool:
+    if is_collection(field.type):
+        return field.omits_empty or stored
+    return field.omits_empty and field.type in _SCALARS
 
 
 _SCALARS: Final = frozenset({"string", "bool", "int", "int32", "int64", "float64"})
@@ -133,32 +144,34 @@ _TYPE: Final = frozenset({"apiVersion", "kind"})
 
 
 @functools.cache
-def _rules_of_kind(api_version: str, kind: str) -> tuple[tuple[str, _Rule], ...]:
+def _rules_of_kind(api_version: str, kind: str, *, stored: bool) -> tuple[tuple[str, _Rule], ...]:
     """The rules of the top-level fields."""
     go_type = go_type_of(api_version, kind)
-    rules = {field.name: _rule(go_type, field) for field in fields_of(go_type)}
+    rules = {field.name: _rule(go_type, field, stored=stored) for field in fields_of(go_type)}
     return tuple((name, rule) for name, rule in rules.items() if name not in _TYPE)
 
 
 # --- the change of a value, by its Go type; None if Go writes every value as it came
+#
+# `stored` says that the value was in etcd, where an empty list does not differ from none.
 
 
 @functools.cache
-def _change(go_type: str) -> Change | None:
+def _change(go_type: str, *, stored: bool) -> Change | None:
     go_type = alias_of(go_type) or go_type
     if go_type.startswith("*"):
-        return _change(go_type[1:])
+        return _change(go_type[1:], stored=stored)
     if go_type.startswith("[]"):
-        return _list_change(go_type[2:])
+        return _list_change(go_type[2:], stored=stored)
     if go_type.startswith("map["):
-        return _map_change(go_type.partition("]")[2])
+        return _map_change(go_type.partition("]")[2], stored=stored)
     if go_type in _SCHEMAS:
         return _schema_change
-    return _struct_change(go_type) if fields_of(go_type) else None
+    return _struct_change(go_type, stored=stored) if fields_of(go_type) else None
 
 
-def _list_change(item_type: str) -> Change | None:
-    inner = _change(item_type)
+def _list_change(item_type: str, *, stored: bool) -> Change | None:
+    inner = _change(item_type, stored=stored)
     if inner is None:
         return None
 
@@ -171,8 +184,8 @@ def _list_change(item_type: str) -> Change | None:
     return change
 
 
-def _map_change(value_type: str) -> Change | None:
-    inner = _change(value_type)
+def _map_change(value_type: str, *, stored: bool) -> Change | None:
+    inner = _change(value_type, stored=stored)
     if inner is None:
         return None
 
@@ -189,7 +202,7 @@ def _is(one: Any, two: Any) -> bool:
     return one is two
 
 
-def _struct_change(struct: str) -> Change:
+def _struct_change(struct: str, *, stored: bool) -> Change:
     rules: dict[str, _Rule] = {}
     always: JsonObject = {}
 
@@ -198,7 +211,9 @@ def _struct_change(struct: str) -> Change:
             return value
         if not rules:  # not earlier: structs refer to each other in cycles
             always.update(zeros_of(struct))
-            rules.update({field.name: _rule(struct, field) for field in fields_of(struct)})
+            rules.update(
+                {field.name: _rule(struct, field, stored=stored) for field in fields_of(struct)}
+            )
         changed: JsonObject | None = None  # a copy, made with the first change
         for key, item in value.items():
             rule = rules.get(key)
@@ -218,7 +233,7 @@ def _struct_change(struct: str) -> Change:
         return present if always.keys() <= present.keys() else {**always, **present}
 
     def change_if_needed(value: Any) -> Any:
-        return value if is_complete(struct, value) else change(value)
+        return value if is_complete(struct, value, stored=stored) else change(value)
 
     return change_if_needed if _is_large(struct) else change
 

@@ -19,6 +19,7 @@ from ..statuses import Cause, bad_request, conflict, invalid, untyped_error
 from ..storage.store import Entry, Object
 from ..values.go_types import go_type_of
 from ..values.unknown_fields import check_types
+from ..values.zero_values import complete
 from . import strategy
 from .objects import decode_subresource
 from .patching import APPLY, MERGE, STRATEGIC, apply_patch, decode_apply_body
@@ -159,22 +160,23 @@ def _scale_of(served: ServedResource, obj: Object) -> Object:
     meta = obj["metadata"]
     status_path, selector = ["status", "replicas"], _selector(obj)
     if served.custom is not None and served.custom.scale is not None:
-        scale = served.custom.scale
-        status_path = _steps(scale.status_replicas_path)
-        path = scale.label_selector_path
+        custom = served.custom.scale
+        status_path = _steps(custom.status_replicas_path)
+        path = custom.label_selector_path
         selector = str(_at(obj, _steps(path)) or "") if path else ""
     status: Object = {"replicas": _at(obj, status_path) or 0}
     if selector:
         status["selector"] = selector
     # A Scale has the identity of its object, so that its version works as a precondition.
     kept = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
-    return {
+    scale = {
         "kind": _KIND,
         "apiVersion": _API,
         "metadata": {key: meta[key] for key in kept if key in meta},
         "spec": {"replicas": _at(obj, _path(served)) or 0},
         "status": status,
     }
+    return complete(scale)
 
 
 def _selector(obj: Object) -> str:

@@ -60,18 +60,25 @@ def default(served: ServedResource, obj: Object) -> Object:
     return default_builtin(served.storage[0], served.kind, obj)
 
 
-def complete(served: ServedResource, obj: Object, *known: Object, metadata: bool = False) -> Object:
+def complete(
+    served: ServedResource,
+    obj: Object,
+    *known: Object,
+    metadata: bool = False,
+    stored: bool = True,
+) -> Object:
     """`obj` as Go's types write it: with zero values, and without what is empty.
 
     What it shares with the objects in `known` is so already, and so is its metadata, unless
-    `metadata` is set. Custom kinds have no Go types.
+    `metadata` is set. Without `stored` it is as managed fields see it, before etcd makes empty
+    lists nil. Custom kinds have no Go types.
     """
     if served.custom is not None:
         return obj
     if served.storage == _PODS:
         # Their defaults complete the spec, with a cache that saves the work for equal specs.
         known = ({"spec": obj.get("spec")}, *known)
-    return complete_builtin(obj, *known, metadata=metadata)
+    return complete_builtin(obj, *known, metadata=metadata, stored=stored)
 
 
 def validation_causes(

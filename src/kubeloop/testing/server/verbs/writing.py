@@ -8,7 +8,8 @@ A create passes, after `serving.http` and `serving.dispatch`:
     strategy.default       default values, then a name for `generateName`
     strategy.complete      zero values, as Go writes them
     Tracker.track          managed fields
-    strategy.prepare_create  reset the status, allocate addresses; zero values of the status
+    strategy.prepare_create  reset the status, allocate addresses
+    strategy.complete      again, as it is stored
     admission.mutate       mutating webhooks, if there are any
     strategy.validation_causes   422 with every cause
     admission.validate     validating webhooks, if there are any
@@ -128,12 +129,11 @@ class Verbs:
         obj = with_system_metadata(served, obj, now=now)
         if served.storage == strategy.SIGNING_REQUESTS:
             obj = strategy.with_requester(obj, call.user)
-        obj = strategy.complete(served, strategy.default(served, obj))
+        obj = strategy.complete(served, strategy.default(served, obj), stored=False)
         if not obj["metadata"].get("name"):
             obj = self._with_generated_name(served, obj)
         obj = self.track_managers(call, None, obj, now=now)
-        prepared = strategy.prepare_create(served, obj, self._allocator)
-        obj = strategy.complete(served, prepared, obj)
+        obj = strategy.complete(served, strategy.prepare_create(served, obj, self._allocator))
         return await self._store_new(call, obj, decoded.warnings)
 
     async def _store_new(self, call: Call, obj: Object, warnings: list[str]) -> WriteResult:
@@ -213,9 +213,10 @@ class Verbs:
             obj = strategy.prepare_conditions(served, obj, old.obj, now=now)
         else:
             obj = strategy.prepare_update(served, obj, old.obj, self._allocator)
-        obj = strategy.complete(served, obj, old.obj, metadata=applied)
+        obj = strategy.complete(served, obj, old.obj, metadata=applied, stored=applied)
         if not applied:
             obj = self.track_managers(call, old.obj, obj, now=now)
+            obj = strategy.complete(served, obj, old.obj)
         has_webhooks = self.admission.has_webhooks()
         if has_webhooks:
             obj, more = await self._mutate(call, "UPDATE", obj, old.obj)
