@@ -143,6 +143,12 @@ else
 endif
 	$(PY) tools/generate_blocking.py
 
+.PHONY: go-types
+go-types: ## write the facts of the Go types of Kubernetes for the embedded server (needs Go)
+	mkdir -p build
+	cd tools/go_types && go run . > ../../build/go_types.json
+	mv build/go_types.json src/kubeloop/testing/server/values/go_types.json
+
 .PHONY: lock
 lock: .venv/.ready ## pin the newest versions of all dependencies in constraints.txt
 	@command -v uv >/dev/null 2>&1 || { $(with_pip); $(PY) -m pip install --quiet uv; }

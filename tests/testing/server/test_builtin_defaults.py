@@ -350,7 +350,6 @@ def test_a_spec_is_defaulted(group: str, kind: str, given: Json, expected: Json)
                 ]
             },
         ),
-        ("apps", "ReplicaSet", {}, {"status": {"replicas": 0}}),
         ("", "ConfigMap", {"data": {}}, {"data": {}}),
         ("example.com", "Website", {"spec": {}}, {"spec": {}}),
     ],

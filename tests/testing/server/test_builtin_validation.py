@@ -19,6 +19,7 @@ from kubeloop.testing.server.builtin.builtin_validation import (
 from kubeloop.testing.server.builtin.conversion import convert
 from kubeloop.testing.server.registry import Registry, ServedResource
 from kubeloop.testing.server.statuses import StatusError
+from kubeloop.testing.server.values.go_types import go_type_of
 from kubeloop.testing.server.values.unknown_fields import check_types
 from kubeloop.wire import Duration, MicroTime, Quantity
 from kubeloop.wire.plan import ListOf, MapOf, Node, Object, plan_of
@@ -81,9 +82,8 @@ def _scalars(hint: Any) -> list[Any]:
 
 
 def decode_and_default(served: ServedResource, obj: Json) -> Json:
-    cls = served.cls
-    assert cls is not None
-    checked = check_types(cls, {**obj, "apiVersion": served.api_version})
+    go_type = go_type_of(served.api_version, served.kind)
+    checked = check_types(go_type, {**obj, "apiVersion": served.api_version})
     assert checked.problems == []
     group = served.storage[0]
     stored = convert(checked.object, group, served.kind, served.storage_version)

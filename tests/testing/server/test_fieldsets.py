@@ -283,7 +283,10 @@ def test_elements_with_the_same_key_are_owned_together() -> None:
 
 
 def test_a_new_field_is_added_with_everything_in_it() -> None:
-    before: dict[str, Any] = {"spec": {"replicas": 1, "paused": True}}
+    before: dict[str, Any] = {
+        "metadata": {},
+        "spec": {"replicas": 1, "paused": True, "template": {"spec": {"containers": None}}},
+    }
     after = {
         "metadata": {"labels": {"app": "web"}},
         "spec": {"replicas": 2, "template": {"spec": {"containers": [{"name": "web"}]}}},

@@ -205,16 +205,16 @@ def test_a_job_may_have_a_manual_selector() -> None:
 @pytest.mark.parametrize(
     ("group", "kind", "status"),
     [
-        ("apps", "Deployment", {}),
-        ("apps", "ReplicaSet", {"replicas": 0}),
+        ("apps", "Deployment", None),
+        ("apps", "ReplicaSet", None),
         ("", "PersistentVolumeClaim", {"phase": "Pending"}),
-        ("", "Service", {"loadBalancer": {}}),
+        ("", "Service", None),
     ],
 )
-def test_a_status_is_dropped_at_creation(group: str, kind: str, status: Json) -> None:
+def test_a_status_is_dropped_at_creation(group: str, kind: str, status: Json | None) -> None:
     obj = {"metadata": {"name": "x"}, "spec": {}, "status": {"replicas": 7, "phase": "Bound"}}
 
-    assert prepare_for_create(group, kind, obj, Allocator())["status"] == status
+    assert prepare_for_create(group, kind, obj, Allocator()).get("status") == status
 
 
 def test_the_status_of_a_node_is_kept_at_creation() -> None:

@@ -11,9 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeloop.testing.server.values.unknown_fields import check_types, duplicate_fields
-from kubeloop.wire.apiextensions.v1 import CustomResourceDefinition
-from kubeloop.wire.apps.v1 import Deployment
-from kubeloop.wire.core.v1 import ConfigMap, Pod, Secret, Service
 
 Json = dict[str, Any]
 
@@ -30,14 +27,14 @@ def pod(**container: Any) -> Json:
 def test_an_object_without_findings_is_returned_itself() -> None:
     obj = pod(image="nginx")
 
-    assert check_types(Pod, obj).object is obj
+    assert check_types("core/v1.Pod", obj).object is obj
 
 
 def test_unknown_fields_are_dropped_and_reported_by_path() -> None:
     obj = {**pod(imagee="x"), "specc": {}}
     before = copy.deepcopy(obj)
 
-    found = check_types(Pod, obj)
+    found = check_types("core/v1.Pod", obj)
 
     assert found.object == pod()
     assert found.unknown == ["spec.containers[0].imagee", "specc"]
@@ -45,10 +42,10 @@ def test_unknown_fields_are_dropped_and_reported_by_path() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cls", "obj", "problem"),
+    ("go_type", "obj", "problem"),
     [
         (
-            Deployment,
+            "apps/v1.Deployment",
             {"spec": {"replicas": "three"}},
             (
                 "json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of "
@@ -56,7 +53,7 @@ def test_unknown_fields_are_dropped_and_reported_by_path() -> None:
             ),
         ),
         (
-            Pod,
+            "core/v1.Pod",
             pod(ports=[{"containerPort": "80"}]),
             (
                 "json: cannot unmarshal string into Go struct field "
@@ -64,7 +61,7 @@ def test_unknown_fields_are_dropped_and_reported_by_path() -> None:
             ),
         ),
         (
-            Pod,
+            "core/v1.Pod",
             {"spec": {"containers": {}}},
             (
                 "json: cannot unmarshal object into Go struct field PodSpec.spec.containers of type "
@@ -72,33 +69,33 @@ def test_unknown_fields_are_dropped_and_reported_by_path() -> None:
             ),
         ),
         (
-            ConfigMap,
+            "core/v1.ConfigMap",
             {"data": {"a": 1}},
             "json: cannot unmarshal number into Go struct field ConfigMap.data.a of type string",
         ),
         (
-            Deployment,
+            "apps/v1.Deployment",
             {"spec": {"replicas": 2**31}},
             (
                 "json: cannot unmarshal number 2147483648 into Go struct field "
                 "DeploymentSpec.spec.replicas of type int32"
             ),
         ),
-        (Secret, {"data": {"a": "!"}}, "illegal base64 data at input byte 0"),
+        ("core/v1.Secret", {"data": {"a": "!"}}, "illegal base64 data at input byte 0"),
         (
-            Pod,
+            "core/v1.Pod",
             {"metadata": {"creationTimestamp": "now"}},
             'parsing time "now" as "2006-01-02T15:04:05Z07:00"',
         ),
     ],
 )
-def test_a_decoding_error_has_the_servers_message(cls: Any, obj: Json, problem: str) -> None:
-    assert check_types(cls, obj).problems == [problem]
+def test_a_decoding_error_has_the_servers_message(go_type: str, obj: Json, problem: str) -> None:
+    assert check_types(go_type, obj).problems == [problem]
 
 
 def test_a_malformed_quantity_cannot_be_decoded() -> None:
     """API-15: the syntax of quantities."""
-    found = check_types(Pod, pod(resources={"limits": {"cpu": "1K"}}))
+    found = check_types("core/v1.Pod", pod(resources={"limits": {"cpu": "1K"}}))
 
     assert found.problems[0].startswith("quantities must match the regular expression")
 
@@ -108,7 +105,7 @@ def test_scalars_are_returned_in_canonical_form() -> None:
     obj = pod(resources={"limits": {"cpu": 0.5, "memory": "1024Mi"}})
     obj["metadata"]["deletionTimestamp"] = "2024-01-02T03:04:05.999+02:00"
 
-    found = check_types(Pod, obj).object
+    found = check_types("core/v1.Pod", obj).object
 
     assert found["spec"]["containers"][0]["resources"]["limits"] == {"cpu": "500m", "memory": "1Gi"}
     assert found["metadata"]["deletionTimestamp"] == "2024-01-02T01:04:05Z"
@@ -119,22 +116,24 @@ def test_nulls_and_empty_metadata_are_dropped() -> None:
     obj = pod(command=None)
     obj["metadata"] |= {"creationTimestamp": None, "labels": {}, "namespace": ""}
 
-    assert check_types(Pod, obj).object == pod()
+    assert check_types("core/v1.Pod", obj).object == pod()
 
 
 def test_ports_may_be_numbers_or_names() -> None:
     """API-22: IntOrString."""
     ports = [{"port": 80, "targetPort": "http"}, {"port": 81, "targetPort": 8081}]
 
-    assert check_types(Service, {"spec": {"ports": ports}}).problems == []
-    assert check_types(Service, {"spec": {"ports": [{"targetPort": 1.5}]}}).problems != []
+    assert check_types("core/v1.Service", {"spec": {"ports": ports}}).problems == []
+    assert check_types("core/v1.Service", {"spec": {"ports": [{"targetPort": 1.5}]}}).problems != []
 
 
 def test_schemas_inside_of_schemas_are_checked() -> None:
     schema = {"type": "array", "items": {"type": 5, "maxItemz": 1}}
     versions = [{"name": "v1", "schema": {"openAPIV3Schema": schema}}]
 
-    found = check_types(CustomResourceDefinition, {"spec": {"versions": versions}})
+    found = check_types(
+        "apiextensions/v1.CustomResourceDefinition", {"spec": {"versions": versions}}
+    )
 
     place = "spec.versions[0].schema.openAPIV3Schema.items"
     assert found.unknown == [f"{place}.maxItemz"]
@@ -170,11 +169,11 @@ json_values = st.recursive(
 
 @given(st.dictionaries(st.sampled_from(["metadata", "spec", "status", "kind"]), json_values))
 def test_any_json_can_be_checked_and_checking_is_idempotent(obj: Json) -> None:
-    once = check_types(Pod, obj)
+    once = check_types("core/v1.Pod", obj)
 
-    assert check_types(Pod, once.object).unknown == []
+    assert check_types("core/v1.Pod", once.object).unknown == []
     if not once.problems:
-        assert check_types(Pod, once.object).object == once.object
+        assert check_types("core/v1.Pod", once.object).object == once.object
 
 
 @given(json_values)

@@ -186,13 +186,14 @@ class Core:
         """Authorize by the stored roles from now on; the bootstrap roles are created."""
         from .access.bootstrap_roles import bootstrap_bindings, bootstrap_roles
         from .access.rbac import GROUP, Authorizer
+        from .values.zero_values import complete
 
         now = timestamp(self.clock.time())
         plurals = ("clusterroles", "clusterrolebindings")
         for plural, objs in zip(plurals, (bootstrap_roles(), bootstrap_bindings()), strict=True):
             for obj in objs:
                 if self.store.get((GROUP, plural), obj["metadata"]["name"]) is None:
-                    self.store.write((GROUP, plural), with_new_identity(obj, now))
+                    self.store.write((GROUP, plural), complete(with_new_identity(obj, now)))
         self.security.decide_by(Authorizer(self.store.objects, version=self._roles_version))
 
     def _roles_version(self) -> tuple[int, ...]:

@@ -20,6 +20,7 @@ from kubeloop.wire import InvalidArgument, TypeFacts
 
 from ..statuses import StatusError, bad_request
 from ..values.json_values import json_equal
+from ..values.zero_values import complete, is_built_in, zero_object
 from .fieldsets import EMPTY, FieldSet
 from .last_applied import client_side_fields, with_last_applied
 from .managers import (
@@ -127,9 +128,11 @@ def track(
             return _with_managers(new, {})
         ignored = _ignored_fields(subresource, has_status=has_status)
         shape = shape_of(facts, api_version=api_version, kind=str(new.get("kind") or ""))
-        before = without_nulls(_with_type_of(_bare(old or {}, ignored), new), shape)
+        before = _with_type_of(_bare(old or _new_object(new), ignored), new)
         me = Identity(manager or "unknown", "Update", api_version, subresource)
-        after = without_nulls(_bare(new, ignored), shape)
+        after = _bare(new, ignored)
+        if not is_built_in(new):
+            before, after = without_nulls(before, shape), without_nulls(after, shape)
         found = _update_owners(managers, before, after, shape=shape, me=me, now=now)
     except InvalidArgument:
         found = _valid_owners(old)
@@ -193,6 +196,14 @@ def _body(applied: dict[str, Any], ignored: frozenset[str]) -> dict[str, Any]:
 def _with_type_of(base: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
     """`base` with apiVersion and kind of `other`, which never count as a difference."""
     return {**base, **_types_of(other)} if base else base
+
+
+def _new_object(obj: dict[str, Any]) -> dict[str, Any]:
+    """What the creation of `obj` started from: kube-apiserver compares it with an empty object of
+    its Go type, so zero values have no owner. Custom resources start from nothing."""
+    if not is_built_in(obj):
+        return {}
+    return zero_object(str(obj["apiVersion"]), str(obj["kind"]))
 
 
 def _types_of(obj: dict[str, Any]) -> dict[str, Any]:
@@ -322,8 +333,14 @@ def _apply(live: dict[str, Any] | None, request: _ApplyRequest, *, force: bool) 
     if request.me.manager == _KUBECTL:
         merged = with_last_applied(merged, request.applied)
     result = _with_managers(merged, managers)
-    is_same = live is not None and json_equal(_without_times(live), _without_times(result))
-    return live if live is not None and is_same else result
+    return live if live is not None and _is_same(live, result) else result
+
+
+def _is_same(live: dict[str, Any], result: dict[str, Any]) -> bool:
+    """Whether two objects differ only in the times of their managers, as they are stored."""
+    before, after = _without_times(live), _without_times(result)
+    # Empty values of an applied configuration are owned, but Go does not store them.
+    return json_equal(before, after) or json_equal(before, complete(after, metadata=True))
 
 
 def _without_times(obj: dict[str, Any]) -> dict[str, Any]:
@@ -336,9 +353,12 @@ def _without_times(obj: dict[str, Any]) -> dict[str, Any]:
 def _with_first_owner(request: _ApplyRequest) -> _ApplyRequest:
     """With the manager "before-first-apply" as owner of everything in an untracked object."""
     me = Identity(_BEFORE_FIRST_APPLY, "Update", request.api_version, request.me.subresource)
-    stored = without_nulls(_bare(request.base, request.ignored), request.shape)
+    stored = _bare(request.base, request.ignored)
+    if not is_built_in(stored):
+        stored = without_nulls(stored, request.shape)
+    before = _with_type_of(_bare(_new_object(stored), request.ignored), stored)
     found = _update_owners(
-        {}, _types_of(stored), stored, shape=request.shape, me=me, now=request.now
+        {}, before or _types_of(stored), stored, shape=request.shape, me=me, now=request.now
     )
     return msgspec.structs.replace(request, managers=found)
 

@@ -167,21 +167,15 @@ def _content_differs(old: Any, new: Any, shape: Shape) -> _Trees | None:
 
 
 def _fields_differ(old: dict[str, Any], new: dict[str, Any], shape: Shape) -> _Trees | None:
-    # An unset struct field equals its zero value.
     found: _Trees = ({}, {}, {})
     for name, value in new.items():
-        before = old[name] if name in old else shape.zero_value(name)
-        if before is ABSENT:
+        if name not in old:
             found[0][f"f:{name}"] = _subtree(value, shape.field(name))
-        elif before is not value:
-            _record(found, f"f:{name}", _differ(before, value, shape.field(name)))
+        elif old[name] is not value:
+            _record(found, f"f:{name}", _differ(old[name], value, shape.field(name)))
     for name, value in old.items():
         if name not in new:
-            after = shape.zero_value(name)
-            if after is ABSENT:
-                found[2][f"f:{name}"] = _subtree(value, shape.field(name))
-            else:
-                _record(found, f"f:{name}", _differ(value, after, shape.field(name)))
+            found[2][f"f:{name}"] = _subtree(value, shape.field(name))
     return found if any(found) else None
 
 

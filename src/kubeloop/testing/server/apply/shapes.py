@@ -61,13 +61,6 @@ class Shape:
         """The default of the key field `name` of a list element, or ABSENT."""
         return ABSENT
 
-    def zero_value(self, name: str) -> Any:
-        """The value of an unset field, or ABSENT.
-
-        Go encodes struct fields without a pointer even when empty: they are never "added".
-        """
-        return ABSENT
-
 
 DEDUCED: Final = Shape()
 
@@ -96,31 +89,6 @@ def _built_in(api_version: str, kind: str) -> type[Model] | None:
 # Types with `+structType=atomic`, which are atomic as list elements too.
 _ATOMIC_ITEMS: Final = frozenset(
     {"EvictionResponder", "LocalObjectReference", "ObjectReference", "OwnerReference", "Variable"}
-)
-# Struct fields of the Go types that are no pointers, so that they always exist.
-_VALUE_OBJECTS: Final = frozenset(
-    {
-        *("daemonEndpoints", "deprecatedSource", "devices", "involvedObject", "jobTemplate"),
-        *("kubeletEndpoint", "loadBalancer", "metadata", "nodeInfo", "podSelector", "pool"),
-        *("priorityLevelConfiguration", "regarding", "resource", "resources", "roleRef"),
-        *("scaleTargetRef", "source", "spec", "status", "strategy", "taint", "template"),
-        "updateStrategy",
-    }
-)
-_VALUE_LISTS: Final = frozenset({"containers", "drivers", "limits", "validationActions"})
-# Fields with one of these names that are pointers all the same.
-_POINTERS: Final = frozenset(
-    {
-        ("ContainerStatus", "resources"),
-        ("IngressBackend", "resource"),
-        ("MetricSpec", "resource"),
-        ("MetricStatus", "resource"),
-        ("NetworkPolicyPeer", "podSelector"),
-        ("PodSpec", "resources"),
-        ("PodStatus", "resources"),
-        ("ReplicationControllerSpec", "template"),
-        ("ResourcePoolStatusRequest", "status"),
-    }
 )
 # The default of a missing key field: its zero value, with exceptions.
 _ZEROS: Final = {str: "", int: 0}
@@ -174,16 +142,6 @@ class _ClassShape(Shape):
         declared = plan_of(self._cls).get(name)
         node = declared.node if declared is not None else None
         return _ZEROS.get(node.hint, ABSENT) if isinstance(node, Value) else ABSENT
-
-    def zero_value(self, name: str) -> Any:
-        if name in _VALUE_OBJECTS:
-            declared = plan_of(self._cls).get(name)
-            is_object = declared is not None and isinstance(declared.node, Object)
-            return {} if is_object and (self._cls.__name__, name) not in _POINTERS else ABSENT
-        if name in _VALUE_LISTS:
-            declared = plan_of(self._cls).get(name)
-            return None if declared is not None and isinstance(declared.node, ListOf) else ABSENT
-        return ABSENT
 
 
 def _node_shape(node: Node, rules: FieldFacts) -> Shape:

@@ -1,6 +1,7 @@
 """The defaults of built-in kinds, as the `SetDefaults_*` functions of Kubernetes.
 
-Guarantees: pure and idempotent; a kind that is not in the table has no defaults.
+Guarantees: pure and idempotent; a kind that is not in the table has no defaults. Zero values are
+none: Go writes them later (`zero_values`).
 See also: pods (`pod_defaults`), what is only set at creation (`preparation`).
 """
 
@@ -248,8 +249,7 @@ def _autoscaler(obj: JsonObject) -> JsonObject:
     # v1 has no metrics in its spec; they are in annotations.
     obj = _spec_defaults(minReplicas=1)(obj)
     if str(obj.get("apiVersion", "")).endswith("/v1"):
-        return _status_defaults(currentReplicas=0, desiredReplicas=0)(obj)
-    obj = _status_defaults(desiredReplicas=0)(obj)
+        return obj
     return _spec(_scaling)(obj)
 
 
@@ -358,20 +358,6 @@ def _ingress_class(spec: JsonObject) -> JsonObject:
     return map_field(spec, "parameters", lambda value: with_defaults(value, {"scope": "Cluster"}))
 
 
-def _load_balancer(obj: JsonObject) -> JsonObject:
-    return _status_defaults(loadBalancer={})(obj)
-
-
-def _budget_status(obj: JsonObject) -> JsonObject:
-    names = ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods")
-    return _status_defaults(**dict.fromkeys(names, 0))(obj)
-
-
-def _daemon_status(obj: JsonObject) -> JsonObject:
-    names = ("currentNumberScheduled", "desiredNumberScheduled", "numberMisscheduled")
-    return _status_defaults(**dict.fromkeys((*names, "numberReady"), 0))(obj)
-
-
 _SERVICE_PORT: Final = {"name": "", "protocol": "TCP"}
 
 
@@ -400,11 +386,9 @@ _CHANGES: Final[dict[tuple[str, str], tuple[Callable[[JsonObject], JsonObject], 
         _spec(_controller_selector),
         _spec_defaults(replicas=1),
         _spec(_template),
-        _status_defaults(replicas=0),
     ),
-    ("", "ResourceQuota"): (_status_defaults(),),
     ("", "Secret"): (_secret, _defaults(type="Opaque")),
-    ("", "Service"): (_spec(_service), _load_balancer),
+    ("", "Service"): (_spec(_service),),
     ("admissionregistration.k8s.io", "MutatingAdmissionPolicy"): (_spec(_policy),),
     ("admissionregistration.k8s.io", "MutatingWebhookConfiguration"): (
         _webhooks(reinvocationPolicy="Never"),
@@ -417,18 +401,15 @@ _CHANGES: Final[dict[tuple[str, str], tuple[Callable[[JsonObject], JsonObject], 
         _rolling("updateStrategy", maxUnavailable=1, maxSurge=0),
         _spec_defaults(revisionHistoryLimit=10),
         _spec(_template),
-        _daemon_status,
     ),
     ("apps", "Deployment"): (
         _spec_defaults(replicas=1, revisionHistoryLimit=10, progressDeadlineSeconds=600),
         _rolling("strategy", maxUnavailable="25%", maxSurge="25%"),
         _spec(_template),
-        _status_defaults(),
     ),
     ("apps", "ReplicaSet"): (
         _spec_defaults(replicas=1),
         _spec(_template),
-        _status_defaults(replicas=0),
     ),
     ("apps", "StatefulSet"): (
         _spec_defaults(replicas=1, revisionHistoryLimit=10, podManagementPolicy="OrderedReady"),
@@ -436,7 +417,6 @@ _CHANGES: Final[dict[tuple[str, str], tuple[Callable[[JsonObject], JsonObject], 
         _spec(_retention),
         _spec(_claim_templates),
         _spec(_template),
-        _status_defaults(replicas=0, availableReplicas=0),
     ),
     ("autoscaling", "HorizontalPodAutoscaler"): (_autoscaler,),
     ("batch", "CronJob"): (
@@ -447,14 +427,11 @@ _CHANGES: Final[dict[tuple[str, str], tuple[Callable[[JsonObject], JsonObject], 
             failedJobsHistoryLimit=1,
         ),
         _spec(_job_template),
-        _status_defaults(),
     ),
-    ("batch", "Job"): (_labels_of_template, _spec(_job), _spec(_template), _status_defaults()),
+    ("batch", "Job"): (_labels_of_template, _spec(_job), _spec(_template)),
     ("discovery.k8s.io", "EndpointSlice"): (lambda obj: map_items(obj, "ports", _endpoint_port),),
-    ("networking.k8s.io", "Ingress"): (_load_balancer,),
     ("networking.k8s.io", "IngressClass"): (_spec(_ingress_class),),
     ("networking.k8s.io", "NetworkPolicy"): (_spec(_network_policy),),
-    ("policy", "PodDisruptionBudget"): (_budget_status,),
     (_RBAC, "ClusterRoleBinding"): (_binding,),
     (_RBAC, "RoleBinding"): (_binding,),
     ("scheduling.k8s.io", "PriorityClass"): (_defaults(preemptionPolicy="PreemptLowerPriority"),),

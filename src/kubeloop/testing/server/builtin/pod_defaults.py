@@ -13,10 +13,17 @@ from typing import Final
 
 from kubeloop.wire import JsonObject
 
-from ..values.json_values import map_field, map_items, with_defaults
+from ..values.json_values import Change, map_field, map_items, with_defaults
+from ..values.zero_values import complete_type
 from .spec_cache import cached_by_content
 
-__all__ = ["default_pod", "default_pod_spec", "default_template", "pull_policy"]
+__all__ = [
+    "complete_pod_spec",
+    "default_pod",
+    "default_pod_spec",
+    "default_template",
+    "pull_policy",
+]
 
 _CONTAINERS: Final = ("containers", "initContainers", "ephemeralContainers")
 _FILE_MODE: Final = 0o644
@@ -52,7 +59,10 @@ def default_pod(obj: JsonObject) -> JsonObject:
 
 @cached_by_content
 def _default_spec_of_pod(spec: JsonObject) -> JsonObject:
-    return default_pod_spec(_pod_only(spec))
+    return complete_pod_spec(default_pod_spec(_pod_only(spec)))
+
+
+complete_pod_spec: Final[Change] = complete_type("core/v1.PodSpec")
 
 
 def _pod_only(spec: JsonObject) -> JsonObject:

@@ -379,7 +379,7 @@ def _immutable_part(spec: _Raw, before: _Raw, writable: frozenset[str]) -> dict[
     rest = {key: value for key, value in spec.items() if key not in mutable}
     for group in ("containers", "initContainers"):
         if group in rest:
-            rest[group] = [_immutable_container(each, writable) for each in rest[group]]
+            rest[group] = [_immutable_container(each, writable) for each in rest[group] or ()]
     return rest
 
 

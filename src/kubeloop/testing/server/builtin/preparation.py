@@ -19,6 +19,7 @@ from ..values import causes
 from ..values.json_values import map_field, map_items, value_at, with_defaults, without
 from .allocation import Allocator
 from .builtin_defaults import default
+from .pod_defaults import complete_pod_spec
 from .spec_cache import cached_by_content
 
 __all__ = [
@@ -94,7 +95,8 @@ def _new_pod(obj: JsonObject) -> JsonObject:
 def _pending_pod(pod: JsonObject) -> JsonObject:
     """The parts of a new pod that depend on its spec alone, so that they can be cached."""
     pod = map_field(pod, "spec", _admit_spec)
-    return {**pod, "status": {"phase": "Pending", "qosClass": quality_of_service(pod)}}
+    status = {"phase": "Pending", "qosClass": quality_of_service(pod)}
+    return {**map_field(pod, "spec", complete_pod_spec), "status": status}
 
 
 def _admit_spec(spec: JsonObject) -> JsonObject:

@@ -15,6 +15,7 @@ from ..registry import Registry, ServedResource
 from ..request.calls import Call
 from ..request.options import DeleteOptions
 from ..storage.store import Change, Entry, Object, Store
+from ..values.zero_values import complete
 from ..verbs.deletion import Deleter
 
 __all__ = ["NAMESPACES", "SYSTEM_NAMESPACES", "NamespaceController", "new_namespace"]
@@ -116,9 +117,9 @@ class NamespaceController:
         assert found is not None  # no other task runs in between
         spec = found.obj.get("spec") or {}
         kept = [each for each in spec.get("finalizers") or () if each != "kubernetes"]
-        obj = {**found.obj, "spec": {**spec, "finalizers": kept}}
+        obj = complete({**found.obj, "spec": {**spec, "finalizers": kept}})
         if kept or found.obj["metadata"].get("finalizers"):
-            if kept != spec.get("finalizers"):
+            if kept != (spec.get("finalizers") or []):
                 self._store.write(NAMESPACES, obj)
             return
         self._store.remove(NAMESPACES, namespace, last=obj)

@@ -11,6 +11,7 @@ from typing import Final, Literal, final
 
 from ..registry import ServedResource
 from ..storage.store import Entry, Object, encoded
+from ..values.zero_values import complete, is_written_alike
 
 __all__ = ["PARTIAL", "TABLE", "Representation", "head_of", "to_served_version"]
 
@@ -35,7 +36,8 @@ def to_served_version(served: ServedResource, obj: Object) -> Object:
     from ..builtin.conversion import convert
 
     converted = convert(obj, served.group, served.kind, served.version)
-    return {**converted, "kind": served.kind, "apiVersion": served.api_version}
+    # Zero values differ between versions; what one version writes as zero, another one omits.
+    return complete({**converted, "kind": served.kind, "apiVersion": served.api_version})
 
 
 def _has_stored_schema(served: ServedResource) -> bool:
@@ -46,7 +48,10 @@ def _has_stored_schema(served: ServedResource) -> bool:
         return True
     if served.custom is not None:
         return False
-    return (served.group, served.plural) not in _CONVERTED
+    if (served.group, served.plural) in _CONVERTED:
+        return False
+    stored = f"{served.storage[0]}/{served.storage_version}".removeprefix("/")
+    return is_written_alike(served.api_version, stored, served.kind)
 
 
 # The built-in resources whose versions have different schemas.

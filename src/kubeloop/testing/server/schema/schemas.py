@@ -219,7 +219,7 @@ def _coerce_meta_field(name: str, value: Any, path: str, unknown: list[str]) -> 
         return value
     if value is None:
         return {}
-    checked = check_types(ObjectMeta, value)
+    checked = check_types("meta/v1.ObjectMeta", value)
     if checked.problems:
         raise bad_request(_cause_text(causes.invalid(where, value, checked.problems[0])))
     unknown += [f"{where}.{each}" for each in checked.unknown]

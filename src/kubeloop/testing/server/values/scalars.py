@@ -10,23 +10,19 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-import typing
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any, Final, TypeAlias, final
 
-from kubeloop.wire import Duration, InvalidArgument, MicroTime, Quantity
-from kubeloop.wire.plan import Value
+from kubeloop.wire import Duration, InvalidArgument, Quantity
 from kubeloop.wire.times import format_micro_time, format_time, parse_micro_time, parse_time
 
 from .causes import quoted
 
 __all__ = [
-    "INT64_FIELDS",
     "Finding",
     "Findings",
     "Reader",
-    "is_int_or_string",
     "report_type",
     "value_reader",
 ]
@@ -65,9 +61,10 @@ class Finding:
 class Findings:
     """What the readers of one body have found so far."""
 
-    __slots__ = ("problems", "unknown")
+    __slots__ = ("keep_empty", "problems", "unknown")
 
-    def __init__(self) -> None:
+    def __init__(self, *, keep_empty: bool = False) -> None:
+        self.keep_empty = keep_empty  # also what Go omits
         self.unknown: list[Finding] = []
         self.problems: list[Finding] = []
 
@@ -107,16 +104,9 @@ def _json_type(value: Any) -> str:
     return "number"
 
 
-def value_reader(node: Value, name: str) -> Reader:
-    if is_int_or_string(node.hint):
-        return _read_int_or_string
-    if node.hint is int:
-        return _int_reader(name)
-    return _SCALARS.get(node.hint, _read_anything)
-
-
-def is_int_or_string(hint: Any) -> bool:
-    return set(typing.get_args(hint)) == {int, str}
+def value_reader(go_type: str) -> Reader:
+    """The reader of a type that is no struct, list or map."""
+    return _SCALARS.get(go_type, _read_anything)
 
 
 def _read_anything(value: Any, _: Findings) -> Any:
@@ -136,8 +126,7 @@ def _read_float(value: Any, found: Findings) -> Any:
     return value if good else report_type(found, value, "float64")
 
 
-def _int_reader(name: str) -> Reader:
-    bits = 64 if name in INT64_FIELDS else 32
+def _int_reader(bits: int) -> Reader:
     limits = range(-(2 ** (bits - 1)), 2 ** (bits - 1))
 
     def read(value: Any, found: Findings) -> Any:
@@ -152,46 +141,6 @@ def _int_reader(name: str) -> Reader:
         return report_type(found, value, f"int{bits}")
 
     return read
-
-
-# Fields that are int64 in Go; the wire's classes have only `int`.
-INT64_FIELDS: Final = frozenset(
-    [
-        "activeDeadlineSeconds",
-        "capacity",
-        "count",
-        "defaultUser",
-        "deletionGracePeriodSeconds",
-        "expirationSeconds",
-        "fsGroup",
-        "generation",
-        "gid",
-        "gracePeriodSeconds",
-        "int",
-        "ints",
-        "maxItems",
-        "maxLength",
-        "maxProperties",
-        "minItems",
-        "minLength",
-        "minProperties",
-        "nodeAllocatableUpdatePeriodSeconds",
-        "observedGeneration",
-        "remainingItemCount",
-        "resourceSliceCount",
-        "revision",
-        "runAsGroup",
-        "runAsUser",
-        "seconds",
-        "sizeBytes",
-        "startingDeadlineSeconds",
-        "supplementalGroups",
-        "terminationGracePeriodSeconds",
-        "tolerationSeconds",
-        "uid",
-        "user",
-    ]
-)
 
 
 def _read_int_or_string(value: Any, found: Findings) -> Any:
@@ -253,10 +202,14 @@ def _read_bytes(value: Any, found: Findings) -> Any:
     if not isinstance(value, str):
         return report_type(found, value, "[]uint8")
     try:
-        base64.b64decode(value, validate=True)
+        data = base64.b64decode(value.translate(_LINE_BREAKS), validate=True)
     except (binascii.Error, ValueError):
         return _report(found, value, f"illegal base64 data at input byte {_corrupt_byte(value)}")
-    return value
+    text = base64.b64encode(data).decode()
+    return value if text == value else text
+
+
+_LINE_BREAKS: Final = {ord("\r"): None, ord("\n"): None}  # Go's decoder skips them
 
 
 def _corrupt_byte(text: str) -> int:
@@ -265,13 +218,17 @@ def _corrupt_byte(text: str) -> int:
     return corrupt.start() if corrupt else len(text) - len(text) % 4
 
 
-_SCALARS: Final[dict[Any, Reader]] = {
-    str: _read_str,
-    bool: _read_bool,
-    float: _read_float,
-    bytes: _read_bytes,
-    Quantity: _read_quantity,
-    Duration: _read_duration,
-    MicroTime: _time_reader(parse_micro_time, format_micro_time),
-    datetime: _time_reader(parse_time, format_time),
+_SCALARS: Final[dict[str, Reader]] = {
+    "string": _read_str,
+    "bool": _read_bool,
+    "int": _int_reader(64),
+    "int32": _int_reader(32),
+    "int64": _int_reader(64),
+    "float64": _read_float,
+    "bytes": _read_bytes,
+    "quantity": _read_quantity,
+    "duration": _read_duration,
+    "intstr": _read_int_or_string,
+    "microtime": _time_reader(parse_micro_time, format_micro_time),
+    "time": _time_reader(parse_time, format_time),
 }

@@ -19,6 +19,7 @@ from ..request.negotiation import JSON, body_summary, decode_body
 from ..request.options import FieldValidation
 from ..statuses import Cause, StatusError, bad_request, conflict, invalid, untyped_error
 from ..storage.store import Object, encoded
+from ..values.go_types import go_type_of
 from ..values.unknown_fields import check_types, duplicate_fields
 from .kinds import has_generation, keeps_metadata_in_status, requires_version_on_update
 from .strategy import to_storage_version
@@ -77,6 +78,7 @@ def decode_object(
     *,
     validation: FieldValidation,
     duplicates: list[str] | None = None,
+    keep_empty: bool = False,
 ) -> DecodedObject:
     """`obj` without unknown fields, in its storage version.
 
@@ -94,8 +96,8 @@ def decode_object(
     problems: list[str] = []
     if served.custom is not None:
         obj, unknown = served.custom.schema.prune(obj)
-    elif (cls := class_for(served.group, served.version, served.kind)) is not None:
-        obj, unknown, problems = check_types(cls, obj)
+    elif go_type := go_type_of(served.api_version, served.kind):
+        obj, unknown, problems = check_types(go_type, obj, keep_empty=keep_empty)
     if problems:
         raise _undecodable(served, problems[0])
     dropped = duplicates or []
@@ -172,10 +174,10 @@ def decode_subresource(part: Subresource, obj: Object) -> Object:
     if kind != part.kind:
         sent = f"{obj.get('apiVersion') or own}"
         raise bad_request(_conversion_error(part.group, part.kind, sent, f"{kind}"))
-    cls = class_for(part.group, part.version, part.kind)
-    if cls is None:
+    go_type = go_type_of(own, part.kind)
+    if not go_type:
         return obj
-    found = check_types(cls, obj)
+    found = check_types(go_type, obj)
     if found.problems:
         raise bad_request(
             f'{part.kind} in version "{part.version}" cannot be handled as a {part.kind}: '

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import final
 
 from kubeloop.selectors import selector_from_wire
-from kubeloop.wire import InvalidArgument, Json, Subresource, class_for
+from kubeloop.wire import InvalidArgument, Json, Subresource
 
 from ..apply.managed import applied_name
 from ..registry import ServedResource
@@ -17,7 +17,9 @@ from ..representations.representation import to_served_version
 from ..request.calls import Call
 from ..statuses import Cause, bad_request, conflict, invalid, untyped_error
 from ..storage.store import Entry, Object
+from ..values.go_types import go_type_of
 from ..values.unknown_fields import check_types
+from ..values.zero_values import complete
 from . import strategy
 from .objects import decode_subresource
 from .patching import APPLY, MERGE, STRATEGIC, apply_patch, decode_apply_body
@@ -92,9 +94,7 @@ class Scales:
 def _decode_applied(raw: bytes) -> Object:
     """The scale in the body of an apply; unknown fields are rejected."""
     scale = decode_apply_body(raw, _KIND, _API)
-    cls = class_for("autoscaling", "v1", _KIND)
-    assert cls is not None  # it is built in
-    found = check_types(cls, scale)
+    found = check_types(go_type_of(_API, _KIND), scale)
     wrong = [*found.problems, *(f".{each}: field not declared in schema" for each in found.unknown)]
     if wrong:
         what = applied_name(scale)
@@ -160,22 +160,23 @@ def _scale_of(served: ServedResource, obj: Object) -> Object:
     meta = obj["metadata"]
     status_path, selector = ["status", "replicas"], _selector(obj)
     if served.custom is not None and served.custom.scale is not None:
-        scale = served.custom.scale
-        status_path = _steps(scale.status_replicas_path)
-        path = scale.label_selector_path
+        custom = served.custom.scale
+        status_path = _steps(custom.status_replicas_path)
+        path = custom.label_selector_path
         selector = str(_at(obj, _steps(path)) or "") if path else ""
     status: Object = {"replicas": _at(obj, status_path) or 0}
     if selector:
         status["selector"] = selector
     # A Scale has the identity of its object, so that its version works as a precondition.
     kept = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
-    return {
+    scale = {
         "kind": _KIND,
         "apiVersion": _API,
         "metadata": {key: meta[key] for key in kept if key in meta},
         "spec": {"replicas": _at(obj, _path(served)) or 0},
         "status": status,
     }
+    return complete(scale)
 
 
 def _selector(obj: Object) -> str:

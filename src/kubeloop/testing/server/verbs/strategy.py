@@ -20,9 +20,11 @@ from ..identity import User
 from ..registry import ServedResource
 from ..statuses import Cause, bad_request
 from ..storage.store import Object
+from ..values.zero_values import complete as complete_builtin
 
 __all__ = [
     "SIGNING_REQUESTS",
+    "complete",
     "default",
     "prepare_conditions",
     "prepare_create",
@@ -32,6 +34,7 @@ __all__ = [
     "with_requester",
 ]
 
+_PODS = ("", "pods")
 SIGNING_REQUESTS = ("certificates.k8s.io", "certificatesigningrequests")
 
 
@@ -55,6 +58,27 @@ def default(served: ServedResource, obj: Object) -> Object:
         found: Object = served.custom.schema.default(obj)
         return found
     return default_builtin(served.storage[0], served.kind, obj)
+
+
+def complete(
+    served: ServedResource,
+    obj: Object,
+    *known: Object,
+    metadata: bool = False,
+    stored: bool = True,
+) -> Object:
+    """`obj` as Go's types write it: with zero values, and without what is empty.
+
+    What it shares with the objects in `known` is so already, and so is its metadata, unless
+    `metadata` is set. Without `stored` it is as managed fields see it, before etcd makes empty
+    lists nil. Custom kinds have no Go types.
+    """
+    if served.custom is not None:
+        return obj
+    if served.storage == _PODS:
+        # Their defaults complete the spec, with a cache that saves the work for equal specs.
+        known = ({"spec": obj.get("spec")}, *known)
+    return complete_builtin(obj, *known, metadata=metadata, stored=stored)
 
 
 def validation_causes(

@@ -6,8 +6,10 @@ A create passes, after `serving.http` and `serving.dispatch`:
     admission.check        the namespace exists and is not terminating
     with_system_metadata   uid, creation time, generation
     strategy.default       default values, then a name for `generateName`
+    strategy.complete      zero values, as Go writes them
     Tracker.track          managed fields
     strategy.prepare_create  reset the status, allocate addresses
+    strategy.complete      again, as it is stored
     admission.mutate       mutating webhooks, if there are any
     strategy.validation_causes   422 with every cause
     admission.validate     validating webhooks, if there are any
@@ -127,11 +129,11 @@ class Verbs:
         obj = with_system_metadata(served, obj, now=now)
         if served.storage == strategy.SIGNING_REQUESTS:
             obj = strategy.with_requester(obj, call.user)
-        obj = strategy.default(served, obj)
+        obj = strategy.complete(served, strategy.default(served, obj), stored=False)
         if not obj["metadata"].get("name"):
             obj = self._with_generated_name(served, obj)
         obj = self.track_managers(call, None, obj, now=now)
-        obj = strategy.prepare_create(served, obj, self._allocator)
+        obj = strategy.complete(served, strategy.prepare_create(served, obj, self._allocator))
         return await self._store_new(call, obj, decoded.warnings)
 
     async def _store_new(self, call: Call, obj: Object, warnings: list[str]) -> WriteResult:
@@ -211,8 +213,10 @@ class Verbs:
             obj = strategy.prepare_conditions(served, obj, old.obj, now=now)
         else:
             obj = strategy.prepare_update(served, obj, old.obj, self._allocator)
+        obj = strategy.complete(served, obj, old.obj, metadata=applied, stored=applied)
         if not applied:
             obj = self.track_managers(call, old.obj, obj, now=now)
+            obj = strategy.complete(served, obj, old.obj)
         has_webhooks = self.admission.has_webhooks()
         if has_webhooks:
             obj, more = await self._mutate(call, "UPDATE", obj, old.obj)
@@ -308,7 +312,9 @@ class Verbs:
             return await self.replace(call, old, obj, decoded.warnings, applied=True)
         fields = obj["metadata"].get("managedFields")
         obj = with_system_metadata(served, obj, now=self.now())
+        obj = strategy.complete(served, obj, metadata=True)
         obj = strategy.prepare_create(served, strategy.default(served, obj), self._allocator)
+        obj = strategy.complete(served, obj)
         if fields:
             obj["metadata"] = {**obj["metadata"], "managedFields": fields}
         return await self._store_new(call, obj, decoded.warnings)
@@ -317,7 +323,7 @@ class Verbs:
         """The object in the body of an apply; unknown fields are always rejected."""
         obj = decode_apply_body(raw, call.served.kind, call.served.api_version)
         try:
-            return decode_object(call.served, obj, validation="Strict")
+            return decode_object(call.served, obj, validation="Strict", keep_empty=True)
         except StatusError as error:
             # The merge finds the same problem and reports it with structured-merge-diff's text.
             self.merge_applied(call, None, obj)
@@ -365,7 +371,8 @@ class Verbs:
         if mutated is None or mutated is obj:
             return obj, warnings
         # kube-apiserver defaults again after each webhook that patched the object.
-        return strategy.default(call.served, mutated), warnings
+        mutated = strategy.default(call.served, mutated)
+        return strategy.complete(call.served, mutated, metadata=True), warnings
 
     def _validate(self, call: Call, obj: Object, old: Object | None) -> None:
         served = call.served
