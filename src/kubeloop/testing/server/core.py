@@ -25,6 +25,7 @@ from .faults import Faults
 from .identity import User
 from .registry import Registry
 from .request.calls import Call
+from .runtime_config import IsEnabled, served_by_default
 from .seeds import seed, with_new_identity
 from .serving.dispatch import Dispatcher
 from .serving.http import HTTPHandler
@@ -56,6 +57,7 @@ class Core:
         security: Security,
         history: int,
         queue: int,
+        is_enabled: IsEnabled = served_by_default,
         guard: HostGuard | None = None,
         file: SqliteFile | None = None,
     ) -> None:
@@ -64,7 +66,7 @@ class Core:
         self.file = file
         # The hub subscribes before the controllers: watches get the event of a write before the
         # events of its effects, in the order of versions.
-        self.registry = Registry()
+        self.registry = Registry(is_enabled)
         self.store = Store(history=history)
         self.hub = Hub(self.store, queue=queue)
         # Addresses are released in the same step as the Service is removed, so that the next

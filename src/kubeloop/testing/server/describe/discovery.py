@@ -235,7 +235,7 @@ def _api_resources(served: ServedResource) -> Iterator[dict[str, Any]]:
         "verbs": list(served.verbs),
         "shortNames": list(served.short_names),
         "categories": list(served.categories),
-        "storageVersionHash": _storage_hash(served) if "get" in served.verbs else "",
+        "storageVersionHash": _storage_hash(served) if "watch" in served.verbs else "",
     }
     yield _without_empty(resource, "shortNames", "categories", "storageVersionHash")
     for part in served.parts:
@@ -251,7 +251,19 @@ def _api_resources(served: ServedResource) -> Iterator[dict[str, Any]]:
         }
 
 
+# kube-apiserver 1.37 still stores these in an older version, so that 1.36 can read them. What the
+# embedded server stores is its own affair; clients see the hash only.
+_STORED_VERSIONS: Final = {
+    ("apiextensions.k8s.io", "customresourcedefinitions"): "v1beta1",
+    ("certificates.k8s.io", "clustertrustbundles"): "v1beta1",
+    ("certificates.k8s.io", "podcertificaterequests"): "v1beta1",
+    ("resource.k8s.io", "devicetaintrules"): "v1beta2",
+    ("storagemigration.k8s.io", "storageversionmigrations"): "v1beta1",
+}
+
+
 def _storage_hash(served: ServedResource) -> str:
     """The storageVersionHash, computed as by `StorageVersionHash` of kube-apiserver."""
-    text = f"{served.storage[0]}/{served.storage_version}/{served.kind}"
+    version = _STORED_VERSIONS.get(served.storage, served.storage_version)
+    text = f"{served.storage[0]}/{version}/{served.kind}"
     return base64.b64encode(hashlib.sha256(text.encode()).digest()[:8]).decode()
