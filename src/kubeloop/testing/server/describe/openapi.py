@@ -68,19 +68,25 @@ def v3_index(registry: Registry) -> Document:
     cache = cached_documents(registry)
     key = ("openapi", "v3")
     if key not in cache:
-        paths = {
-            _relative_path(group, version): {"serverRelativeURL": v3_url(registry, group, version)}
-            for group, versions in registry.groups().items()
-            for version in versions
-        }
-        body = msgspec.json.encode({"paths": paths})
-        tag = hashlib.sha512(body).hexdigest().upper()
-        cache[key] = Document(body, etag=f'"{tag}"')
+        paths = {}
+        for group, versions in sorted(registry.groups().items()):
+            for version in versions:
+                path = _relative_path(group, version)
+                url = _url(path, _hash(registry.in_version(group, version)))
+                paths[path] = {"serverRelativeURL": url}
+        cache[key] = Document(msgspec.json.encode({"paths": paths}))
     return cache[key]
 
 
-def v3(registry: Registry, group: str, version: str) -> Document | None:
-    """The document of one group version; None if it is not served."""
+def v3(registry: Registry, path: str) -> Document | None:
+    """The document at a path of the index, such as `apis/apps/v1`; None if there is none."""
+    match path.split("/"):
+        case ["api", version]:
+            group = ""
+        case ["apis", group, version]:
+            pass
+        case _:
+            return None
     if not registry.has_version(group, version):
         return None
     cache = cached_documents(registry)
@@ -98,10 +104,13 @@ def v3(registry: Registry, group: str, version: str) -> Document | None:
     return cache[key]
 
 
-def v3_url(registry: Registry, group: str, version: str) -> str:
-    """The URL of a group version's document, with its hash."""
-    tag = _hash(registry.in_version(group, version))
-    return f"/openapi/v3/{_relative_path(group, version)}?hash={tag}"
+def v3_url(path: str, found: Document) -> str:
+    """The URL of a document with its hash."""
+    return _url(path, found.etag.strip('"'))
+
+
+def _url(path: str, tag: str) -> str:
+    return f"/openapi/v3/{path}?hash={tag}"
 
 
 def _relative_path(group: str, version: str) -> str:
