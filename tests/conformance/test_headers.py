@@ -88,6 +88,7 @@ async def test_the_audit_id_of_the_client_is_kept(api: RawClient) -> None:
         ("", (), "/nothing", "exempt"),
         ("jane", (), NAMESPACE, "global-default"),
         ("jane", (), "/livez", "probes"),
+        ("jane", (), "/livez/ping", "probes"),
         ("system:serviceaccount:shop:web", (), NAMESPACE, "service-accounts"),
         ("system:serviceaccount:kube-system:x", (), NAMESPACE, "kube-system-service-accounts"),
         ("system:kube-scheduler", (), NAMESPACE, "kube-scheduler"),
@@ -117,7 +118,7 @@ async def test_a_flow_schema_of_a_user_is_used_at_its_precedence(api: RawClient)
     name = f"own-{api.namespace}"
     rule = {
         "subjects": [{"kind": "User", "user": {"name": name}}],
-        "nonResourceRules": [{"verbs": ["get"], "nonResourceURLs": ["/healthz/*"]}],
+        "nonResourceRules": [{"verbs": ["get"], "nonResourceURLs": ["/logs/*"]}],
     }
     own = {
         "priorityLevelConfiguration": {"name": "exempt"},
@@ -131,7 +132,7 @@ async def test_a_flow_schema_of_a_user_is_used_at_its_precedence(api: RawClient)
     try:
         # kube-apiserver reads its schemas from an informer: it may take a moment.
         async with asyncio.timeout(10):
-            while (await _schema_of(api, "/healthz/ping", name)) != created.meta["uid"]:
+            while (await _schema_of(api, "/logs/a", name)) != created.meta["uid"]:
                 await asyncio.sleep(0.05)
 
         assert await _schema_of(api, "/version", name) == default.meta["uid"]
@@ -255,7 +256,7 @@ async def test_metrics_count_the_stored_objects(api: RawClient) -> None:
     reply = await api.get("/metrics")
 
     assert reply.headers["Content-Type"].startswith("text/plain; version=0.0.4")
-    assert "# TYPE apiserver_storage_objects gauge" in reply.raw.decode()
+    assert "# TYPE apiserver_resource_objects gauge" in reply.raw.decode()
 
 
 async def test_a_patch_of_another_media_type_is_415(api: RawClient) -> None:

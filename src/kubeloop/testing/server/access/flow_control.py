@@ -278,9 +278,11 @@ def _allows_resource(rule: Object, request: Request) -> bool:
 def _allows_path(rule: Object, request: Request) -> bool:
     if not _has(rule.get("verbs"), request.method.lower()):
         return False
+    # matchPolicyRuleNonResourceURL: a path is a prefix, with or without `/*` at its end.
     urls: list[str] = rule.get("nonResourceURLs") or []
     return any(
-        url in {"*", request.path} or (url.endswith("/*") and request.path.startswith(url[:-1]))
+        url in {"*", request.path}
+        or request.path.startswith(f"{url.removesuffix('*').removesuffix('/')}/")
         for url in urls
     )
 

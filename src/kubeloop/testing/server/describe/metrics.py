@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from ..statuses import qualified
 from .discovery import version
 
 __all__ = ["METRICS_MEDIA", "metrics_text"]
@@ -26,11 +25,11 @@ def metrics_text(counts: Iterable[tuple[str, str, int]]) -> str:
         "# HELP kubernetes_build_info [BETA] The version of the server; the value is always 1.",
         "# TYPE kubernetes_build_info gauge",
         f"kubernetes_build_info{{{labels}}} 1",
-        "# HELP apiserver_storage_objects [STABLE] The number of stored objects by resource.",
-        "# TYPE apiserver_storage_objects gauge",
+        "# HELP apiserver_resource_objects [ALPHA] The number of stored objects by resource.",
+        "# TYPE apiserver_resource_objects gauge",
     ]
     lines += [
-        f'apiserver_storage_objects{{resource="{qualified(group, plural)}"}} {count}'
+        f'apiserver_resource_objects{{group="{group}",resource="{plural}"}} {count}'
         for group, plural, count in sorted(counts)
     ]
     return "\n".join([*lines, ""])
