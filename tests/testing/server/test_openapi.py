@@ -10,6 +10,7 @@ import pytest
 
 from kubeloop.testing.server.describe import openapi
 from kubeloop.testing.server.registry import Registry
+from kubeloop.testing.server.runtime_config import parse_runtime_config
 from kubeloop.testing.server.schema.crds import CustomKind
 
 CRD: dict[str, Any] = {
@@ -88,9 +89,9 @@ def test_every_reference_of_version_2_can_be_resolved(registry: Registry) -> Non
     document = json.loads(openapi.v2(registry).body)
 
     for reference in set(_references(document)):
-        head, _, name = reference.rpartition("/")
-        assert head == "#/definitions"
-        assert name in document["definitions"]
+        _, section, name = reference.split("/")
+        assert section in {"definitions", "parameters"}
+        assert name in document[section]
 
 
 def test_no_field_has_an_empty_schema(registry: Registry) -> None:
@@ -113,7 +114,10 @@ def test_a_kind_is_found_by_its_path_and_schema(registry: Registry) -> None:
     pod = next(e for e in schemas if gvk in e.get("x-kubernetes-group-version-kind", []))
 
     assert gvk == {"group": "", "kind": "Pod", "version": "v1"}
-    assert pod["properties"]["spec"] == {"$ref": "#/components/schemas/io.k8s.api.core.v1.PodSpec"}
+    assert pod["properties"]["spec"] == {
+        "allOf": [{"$ref": "#/components/schemas/io.k8s.api.core.v1.PodSpec"}],
+        "default": {},
+    }
 
 
 def test_a_patch_operation_lists_its_parameters(registry: Registry) -> None:
@@ -141,21 +145,41 @@ def test_schemas_have_merge_rules_and_scalar_types(registry: Registry) -> None:
     assert spec["containers"]["x-kubernetes-patch-merge-key"] == "name"
     assert spec["containers"]["x-kubernetes-list-map-keys"] == ["name"]
     assert spec["volumes"]["x-kubernetes-patch-strategy"] == "merge,retainKeys"
-    assert spec["activeDeadlineSeconds"]["type"] == "integer"
+    assert spec["activeDeadlineSeconds"] == {"type": "integer", "format": "int64"}
     assert container["required"] == ["name"]
-    assert port["properties"]["targetPort"]["$ref"].endswith("IntOrString")
+    assert container["properties"]["imagePullPolicy"]["enum"] == ["Always", "IfNotPresent", "Never"]
+    assert port["properties"]["protocol"]["default"] == "TCP"
+    assert port["properties"]["targetPort"]["allOf"][0]["$ref"].endswith("IntOrString")
     meta = schemas["io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"]
     assert "required" not in meta
-    assert meta["properties"]["creationTimestamp"]["$ref"].endswith("meta.v1.Time")
+    assert meta["properties"]["creationTimestamp"]["allOf"][0]["$ref"].endswith("meta.v1.Time")
 
 
 def test_a_reference_in_version_3_has_no_sibling_keywords(registry: Registry) -> None:
     schemas = _v3(registry, "apps", "v1")["components"]["schemas"]
 
-    selector = schemas["io.k8s.api.apps.v1.DeploymentSpec"]["properties"]["selector"]
+    strategy = schemas["io.k8s.api.apps.v1.DeploymentSpec"]["properties"]["strategy"]
 
-    assert selector["x-kubernetes-map-type"] == "atomic"
-    assert list(selector["allOf"][0]) == ["$ref"]
+    assert strategy["x-kubernetes-patch-strategy"] == "retainKeys"
+    assert list(strategy["allOf"][0]) == ["$ref"]
+
+
+def test_a_kind_of_many_versions_is_of_the_version_of_the_document_only(registry: Registry) -> None:
+    schemas = _v3(registry, "apps", "v1")["components"]["schemas"]
+    options = schemas["io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions"]
+
+    groups = [each["group"] for each in options["x-kubernetes-group-version-kind"]]
+
+    assert groups == ["", "apps"]
+
+
+def test_a_resource_that_is_not_served_has_no_path() -> None:
+    registry = Registry(parse_runtime_config("apps/v1/deployments=false"))
+
+    paths = _v3(registry, "apps", "v1")["paths"]
+
+    assert "/apis/apps/v1/daemonsets" in paths
+    assert "/apis/apps/v1/deployments" not in paths
 
 
 def test_a_custom_kind_has_its_own_schema_with_metadata(registry: Registry) -> None:
@@ -164,19 +188,21 @@ def test_a_custom_kind_has_its_own_schema_with_metadata(registry: Registry) -> N
     website = schemas["com.example.v1.Website"]
 
     assert website["properties"]["spec"]["properties"]["image"]["nullable"]
-    assert website["properties"]["metadata"]["$ref"].endswith("meta.v1.ObjectMeta")
+    assert website["properties"]["metadata"]["allOf"][0]["$ref"].endswith("meta.v1.ObjectMeta")
     assert website["x-kubernetes-group-version-kind"] == [
         {"group": "example.com", "kind": "Website", "version": "v1"}
     ]
     assert schemas["com.example.v1.WebsiteList"]["required"] == ["items"]
 
 
-def test_version_2_omits_keywords_of_version_3(registry: Registry) -> None:
+def test_version_2_omits_what_kubectl_cannot_read(registry: Registry) -> None:
     document = json.loads(openapi.v2(registry).body)
 
-    image = document["definitions"]["com.example.v1.Website"]["properties"]["spec"]["properties"]
+    spec = document["definitions"]["com.example.v1.Website"]["properties"]["spec"]
     assert document["swagger"] == "2.0"
-    assert image["image"] == {"type": "string"}
+    # `image` is nullable: it has no type, and is not required.
+    assert spec["properties"]["image"] == {}
+    assert "required" not in spec
 
 
 def test_operation_ids_are_unique(registry: Registry) -> None:
