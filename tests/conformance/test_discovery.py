@@ -286,3 +286,23 @@ async def test_openapi_v3_describes_a_custom_kind(api: RawClient, widgets: Custo
 @pytest.mark.parametrize("path", ["/nope", "/apis/nope.example.com", "/openapi/v9", "/api/v7"])
 async def test_a_missing_document_is_404(api: RawClient, path: str) -> None:
     assert (await api.get(path)).code == 404
+
+
+async def test_openapi_has_formats_enums_defaults_and_required_fields(api: RawClient) -> None:
+    schemas = (await api.get("/openapi/v3/apis/apps/v1")).body["components"]["schemas"]
+    spec = schemas["io.k8s.api.apps.v1.DeploymentSpec"]
+    strategy = schemas["io.k8s.api.apps.v1.DeploymentStrategy"]["properties"]
+    port = schemas["io.k8s.api.core.v1.ContainerPort"]["properties"]
+
+    assert spec["required"] == ["selector", "template"]
+    assert spec["properties"]["replicas"]["format"] == "int32"
+    assert spec["properties"]["template"]["default"] == {}
+    assert strategy["type"]["enum"] == ["Recreate", "RollingUpdate"]
+    assert (port["containerPort"]["default"], port["protocol"]["default"]) == (0, "TCP")
+
+
+async def test_openapi_describes_the_paths_of_discovery(api: RawClient) -> None:
+    index = (await api.get("/openapi/v3")).body["paths"]
+
+    assert {"api", "api/v1", "apis", "apis/apps", "apis/apps/v1", "version"} <= set(index)
+    assert list((await api.get("/openapi/v3/apis/apps")).body["paths"]) == ["/apis/apps/"]

@@ -206,8 +206,7 @@ TABLE = (
     Rejected("an unavailable representation", "GET", MAPS,
         headers={"Accept": "application/json;as=Picture;g=meta.k8s.io;v=v1"}, code=406,
         reason="NotAcceptable",
-        says="only the following media types are accepted: application/json, application/yaml, "
-             "application/vnd.kubernetes.protobuf"),
+        says="only the following media types are accepted: application/json, application/yaml"),
     Rejected("protobuf for a custom object", "GET", WIDGETS,
         headers={"Accept": "application/vnd.kubernetes.protobuf"}, code=406),
     Rejected("YAML that is none", "POST", MAPS, b"a: [",

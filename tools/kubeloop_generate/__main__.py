@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import sys
 import urllib.request
@@ -19,6 +20,7 @@ from typing import Any
 from .clientset import render_clientset
 from .discovery import ResourceRow, legacy_rows, rows_in
 from .document import BadDocument, ClassFacts, classes_in
+from .openapi import NAME, compressed, openapi_data
 from .protobuf import Messages, messages_in
 from .render import describe, groups_of, render
 
@@ -44,7 +46,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"cannot generate: {type(error).__name__}: {error}", file=sys.stderr)
         return 2
     action = _compare if options.check else _write
-    return max(action(files, out) for out, files in outputs.items())
+    code = max(action(files, out) for out, files in outputs.items())
+    if options.openapi:
+        data = openapi_data(document, source=source)
+        code = max(code, _update_openapi(data, options.openapi / NAME, check=options.check))
+    return code
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -66,12 +72,19 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         type=Path,
         help="the package of the clients; default: beside --out, if that is wire",
     )
+    parser.add_argument(
+        "--openapi",
+        type=Path,
+        help="the folder for OpenAPI as data; default: in the embedded server, if --out is wire",
+    )
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     options = parser.parse_args(arguments)
     if not options.cluster and not (options.swagger and options.discovery):
         parser.error("--swagger and --discovery, or --cluster, are required")
     if options.clients is None and options.out.name == "wire":
         options.clients = options.out.parent / "clients"
+    if options.openapi is None and options.out.name == "wire":
+        options.openapi = options.out.parent / "testing/server/describe/_generated"
     return options
 
 
@@ -122,6 +135,18 @@ def _write(files: Mapping[str, str], out: Path) -> int:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
     print(f"{len(files)} files written to {out}")
+    return 0
+
+
+def _update_openapi(data: bytes, path: Path, *, check: bool) -> int:
+    # Compared before compression: other versions of zlib write other bytes.
+    if path.is_file() and gzip.decompress(path.read_bytes()) == data:
+        return 0
+    if check:
+        print(f"would change: {path.name}", file=sys.stderr)
+        return 1
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(compressed(data))
     return 0
 
 

@@ -54,6 +54,11 @@ __all__ = ["serve"]
     "--allow-host", "allow_hosts", metavar="HOST", multiple=True,
     help="Accept requests without credentials for this host: NAME or NAME:PORT.",
 )  # fmt: skip
+@click.option(
+    "--runtime-config", "runtime_config", metavar="KEY=BOOL,…", default="",
+    help="Built-in versions to enable or disable: api/all, api/beta, api/alpha, GROUP/VERSION or "
+    "GROUP/VERSION/RESOURCE, each =true or =false; default: the stable versions.",
+)  # fmt: skip
 @click.option("--kubeconfig", type=click.Path(dir_okay=False), help="The kubeconfig file to write.")
 @verbose_flag
 def serve(*, kubeconfig: str | None, simulate: bool, **settings: Any) -> None:
@@ -67,6 +72,7 @@ def serve(*, kubeconfig: str | None, simulate: bool, **settings: Any) -> None:
       kubeloop serve --simulate
       kubeloop serve --port 8080 --data cluster.db -f crds/
       kubeloop serve --kubeconfig ./kubeconfig
+      kubeloop serve --runtime-config api/beta=true,resource.k8s.io/v1alpha3=true
     """
     settings["tls"] = settings["tls"] or None
     try:

@@ -22,6 +22,7 @@ from .kubeconfigs import kubeconfig_text
 from .manifests import apply_files
 from .server.faults import Faults, SeenRequest
 from .server.identity import User
+from .server.runtime_config import RuntimeConfig
 from .server.service import Service, ServiceStats
 from .server.storage.store import HISTORY
 from .server.watching import QUEUE
@@ -39,6 +40,9 @@ class APIServer:
     only; `config` and `client()` then have the credentials of the administrator.
     `data` is the path of a file in which all objects persist. `manifests` are YAML files that
     are applied before the block begins.
+    `runtime_config` enables and disables built-in versions, as `--runtime-config` of
+    kube-apiserver: `"api/beta=true,batch/v1/cronjobs=false"`, or a dict of the same keys. By
+    default the stable versions are served.
     Without credentials the server accepts requests for loopback names, for its `host` and for
     `allow_hosts` only, so that no web page can use it.
     `clock` controls timeouts and expiry. Methods of the server are thread-safe; a client belongs
@@ -58,6 +62,7 @@ class APIServer:
         anonymous: bool | None = None,
         data: str | Path | None = None,
         manifests: Iterable[str | Path] = (),
+        runtime_config: RuntimeConfig = "",
         host: str = "127.0.0.1",
         port: int = 0,
         allow_hosts: Iterable[str] = (),
@@ -75,6 +80,7 @@ class APIServer:
             rbac=rbac,
             anonymous=anonymous,
             data=data,
+            runtime_config=runtime_config,
             allow_hosts=allow_hosts,
             clock=clock,
             history=history,

@@ -9,6 +9,7 @@ import pytest
 
 from kubeloop.testing.server.describe import discovery
 from kubeloop.testing.server.registry import Registry
+from kubeloop.testing.server.request.negotiation import negotiate_discovery
 from kubeloop.testing.server.schema.crds import CustomKind
 
 CRD: dict[str, Any] = {
@@ -88,15 +89,6 @@ def test_a_document_is_built_once_for_each_generation(registry: Registry) -> Non
     assert discovery.aggregated(registry, "/apis") is discovery.aggregated(registry, "/apis")
 
 
-def test_v2beta1_differs_in_its_name_only(registry: Registry) -> None:
-    new, old = (discovery.aggregated(registry, "/apis", form) for form in ("v2", "v2beta1"))
-
-    assert json.loads(old.body)["apiVersion"] == "apidiscovery.k8s.io/v2beta1"
-    assert json.loads(old.body)["items"] == json.loads(new.body)["items"]
-    assert old.etag == new.etag
-    assert (new.media, old.media) == (discovery.AGGREGATED_V2, discovery.AGGREGATED_V2BETA1)
-
-
 def test_a_known_etag_is_not_modified(registry: Registry) -> None:
     document = discovery.aggregated(registry, "/api")
 
@@ -108,22 +100,28 @@ def test_a_known_etag_is_not_modified(registry: Registry) -> None:
 
 
 @pytest.mark.parametrize(
-    ("accept", "form"),
+    ("accept", "media"),
     [
-        ("", ""),
-        ("application/json", ""),
-        (discovery.AGGREGATED_V2, "v2"),
-        (f"{discovery.AGGREGATED_V2},{discovery.AGGREGATED_V2BETA1},application/json", "v2"),
-        (f"{discovery.AGGREGATED_V2BETA1},application/json", "v2beta1"),
-        (f"application/json,{discovery.AGGREGATED_V2}", ""),
-        ("application/json;as=Table;g=meta.k8s.io;v=v1,application/json", ""),
-        ("application/json; as=APIGroupDiscoveryList; v=v2; g=apidiscovery.k8s.io", "v2"),
-        ("application/json;g=apidiscovery.k8s.io;v=v9;as=APIGroupDiscoveryList", ""),
-        ("application/vnd.kubernetes.protobuf;as=APIGroupDiscoveryList", ""),
+        ("", None),
+        ("application/json", None),
+        (discovery.AGGREGATED, "application/json"),
+        (f"application/json,{discovery.AGGREGATED};q=0.1", "application/json"),
+        (discovery.AGGREGATED.replace("json", "yaml"), "application/yaml"),
+        ("application/json;as=Table;g=meta.k8s.io;v=v1,application/json", None),
+        (
+            "application/json; as=APIGroupDiscoveryList; v=v2; g=apidiscovery.k8s.io",
+            "application/json",
+        ),
+        ("application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList", None),
+        ("application/vnd.kubernetes.protobuf;as=APIGroupDiscoveryList", None),
     ],
 )
-def test_the_accept_header_selects_the_version(accept: str, form: str) -> None:
-    assert discovery.aggregated_version(accept) == form
+def test_aggregated_discovery_wins_wherever_it_is_in_the_header(
+    accept: str, media: str | None
+) -> None:
+    found = negotiate_discovery(accept)
+
+    assert (found.media if found else None) == media
 
 
 # --- legacy
@@ -189,6 +187,6 @@ def test_the_version_is_the_one_whose_api_is_served() -> None:
 
 
 def test_the_root_lists_the_paths(registry: Registry) -> None:
-    paths = discovery.paths(registry)["paths"]
+    paths = discovery.paths(registry, [])["paths"]
 
     assert {"/api/v1", "/apis/apps/v1", "/version", "/openapi/v3"} <= set(paths)

@@ -10,6 +10,7 @@ import pytest
 
 from kubeloop.testing.server.describe import openapi
 from kubeloop.testing.server.registry import Registry
+from kubeloop.testing.server.runtime_config import parse_runtime_config
 from kubeloop.testing.server.schema.crds import CustomKind
 
 CRD: dict[str, Any] = {
@@ -55,7 +56,7 @@ def registry() -> Registry:
 
 
 def _v3(registry: Registry, group: str, version: str) -> dict[str, Any]:
-    document = openapi.v3(registry, group, version)
+    document = openapi.v3(registry, f"apis/{group}/{version}" if group else f"api/{version}")
     assert document is not None
     found: dict[str, Any] = json.loads(document.body)
     return found
@@ -88,9 +89,9 @@ def test_every_reference_of_version_2_can_be_resolved(registry: Registry) -> Non
     document = json.loads(openapi.v2(registry).body)
 
     for reference in set(_references(document)):
-        head, _, name = reference.rpartition("/")
-        assert head == "#/definitions"
-        assert name in document["definitions"]
+        _, section, name = reference.split("/")
+        assert section in {"definitions", "parameters"}
+        assert name in document[section]
 
 
 def test_no_field_has_an_empty_schema(registry: Registry) -> None:
@@ -113,7 +114,10 @@ def test_a_kind_is_found_by_its_path_and_schema(registry: Registry) -> None:
     pod = next(e for e in schemas if gvk in e.get("x-kubernetes-group-version-kind", []))
 
     assert gvk == {"group": "", "kind": "Pod", "version": "v1"}
-    assert pod["properties"]["spec"] == {"$ref": "#/components/schemas/io.k8s.api.core.v1.PodSpec"}
+    assert pod["properties"]["spec"] == {
+        "allOf": [{"$ref": "#/components/schemas/io.k8s.api.core.v1.PodSpec"}],
+        "default": {},
+    }
 
 
 def test_a_patch_operation_lists_its_parameters(registry: Registry) -> None:
@@ -141,21 +145,41 @@ def test_schemas_have_merge_rules_and_scalar_types(registry: Registry) -> None:
     assert spec["containers"]["x-kubernetes-patch-merge-key"] == "name"
     assert spec["containers"]["x-kubernetes-list-map-keys"] == ["name"]
     assert spec["volumes"]["x-kubernetes-patch-strategy"] == "merge,retainKeys"
-    assert spec["activeDeadlineSeconds"]["type"] == "integer"
+    assert spec["activeDeadlineSeconds"] == {"type": "integer", "format": "int64"}
     assert container["required"] == ["name"]
-    assert port["properties"]["targetPort"]["$ref"].endswith("IntOrString")
+    assert container["properties"]["imagePullPolicy"]["enum"] == ["Always", "IfNotPresent", "Never"]
+    assert port["properties"]["protocol"]["default"] == "TCP"
+    assert port["properties"]["targetPort"]["allOf"][0]["$ref"].endswith("IntOrString")
     meta = schemas["io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"]
     assert "required" not in meta
-    assert meta["properties"]["creationTimestamp"]["$ref"].endswith("meta.v1.Time")
+    assert meta["properties"]["creationTimestamp"]["allOf"][0]["$ref"].endswith("meta.v1.Time")
 
 
 def test_a_reference_in_version_3_has_no_sibling_keywords(registry: Registry) -> None:
     schemas = _v3(registry, "apps", "v1")["components"]["schemas"]
 
-    selector = schemas["io.k8s.api.apps.v1.DeploymentSpec"]["properties"]["selector"]
+    strategy = schemas["io.k8s.api.apps.v1.DeploymentSpec"]["properties"]["strategy"]
 
-    assert selector["x-kubernetes-map-type"] == "atomic"
-    assert list(selector["allOf"][0]) == ["$ref"]
+    assert strategy["x-kubernetes-patch-strategy"] == "retainKeys"
+    assert list(strategy["allOf"][0]) == ["$ref"]
+
+
+def test_a_kind_of_many_versions_is_of_the_version_of_the_document_only(registry: Registry) -> None:
+    schemas = _v3(registry, "apps", "v1")["components"]["schemas"]
+    options = schemas["io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions"]
+
+    groups = [each["group"] for each in options["x-kubernetes-group-version-kind"]]
+
+    assert groups == ["", "apps"]
+
+
+def test_a_resource_that_is_not_served_has_no_path() -> None:
+    registry = Registry(parse_runtime_config("apps/v1/deployments=false"))
+
+    paths = _v3(registry, "apps", "v1")["paths"]
+
+    assert "/apis/apps/v1/daemonsets" in paths
+    assert "/apis/apps/v1/deployments" not in paths
 
 
 def test_a_custom_kind_has_its_own_schema_with_metadata(registry: Registry) -> None:
@@ -164,19 +188,21 @@ def test_a_custom_kind_has_its_own_schema_with_metadata(registry: Registry) -> N
     website = schemas["com.example.v1.Website"]
 
     assert website["properties"]["spec"]["properties"]["image"]["nullable"]
-    assert website["properties"]["metadata"]["$ref"].endswith("meta.v1.ObjectMeta")
+    assert website["properties"]["metadata"]["allOf"][0]["$ref"].endswith("meta.v1.ObjectMeta")
     assert website["x-kubernetes-group-version-kind"] == [
         {"group": "example.com", "kind": "Website", "version": "v1"}
     ]
     assert schemas["com.example.v1.WebsiteList"]["required"] == ["items"]
 
 
-def test_version_2_omits_keywords_of_version_3(registry: Registry) -> None:
+def test_version_2_omits_what_kubectl_cannot_read(registry: Registry) -> None:
     document = json.loads(openapi.v2(registry).body)
 
-    image = document["definitions"]["com.example.v1.Website"]["properties"]["spec"]["properties"]
+    spec = document["definitions"]["com.example.v1.Website"]["properties"]["spec"]
     assert document["swagger"] == "2.0"
-    assert image["image"] == {"type": "string"}
+    # `image` is nullable: it has no type, and is not required.
+    assert spec["properties"]["image"] == {}
+    assert "required" not in spec
 
 
 def test_operation_ids_are_unique(registry: Registry) -> None:
@@ -202,30 +228,28 @@ def test_operation_ids_are_unique(registry: Registry) -> None:
 def test_the_index_has_the_urls_of_documents_with_their_hashes(registry: Registry) -> None:
     index = json.loads(openapi.v3_index(registry).body)["paths"]
 
-    for path, group, version in (
-        ("api/v1", "", "v1"),
-        ("apis/apps/v1", "apps", "v1"),
-        ("apis/example.com/v1", "example.com", "v1"),
-    ):
-        document = openapi.v3(registry, group, version)
+    for path in ("api/v1", "apis/apps/v1", "apis/example.com/v1"):
+        document = openapi.v3(registry, path)
         assert document is not None
-        tag = document.etag.strip('"')
-        assert index[path] == {"serverRelativeURL": f"/openapi/v3/{path}?hash={tag}"}
+        assert index[path] == {"serverRelativeURL": openapi.v3_url(path, document)}
+
+
+def _url(registry: Registry, path: str) -> str:
+    document = openapi.v3(registry, path)
+    assert document is not None
+    return openapi.v3_url(path, document)
 
 
 def test_a_hash_changes_with_its_group_version_only(registry: Registry) -> None:
-    apps, own = (
-        openapi.v3_url(registry, "apps", "v1"),
-        openapi.v3_url(registry, "example.com", "v1"),
-    )
+    apps, own = _url(registry, "apis/apps/v1"), _url(registry, "apis/example.com/v1")
     changed = json.loads(json.dumps(CRD))
     version = changed["spec"]["versions"][0]
     version["schema"]["openAPIV3Schema"]["properties"]["more"] = {"type": "string"}
 
     registry.add_custom(CustomKind.from_crd(changed))
 
-    assert openapi.v3_url(registry, "apps", "v1") == apps
-    assert openapi.v3_url(registry, "example.com", "v1") != own
+    assert _url(registry, "apis/apps/v1") == apps
+    assert _url(registry, "apis/example.com/v1") != own
     assert (
         "more"
         in _v3(registry, "example.com", "v1")["components"]["schemas"]["com.example.v1.Website"][
@@ -235,5 +259,5 @@ def test_a_hash_changes_with_its_group_version_only(registry: Registry) -> None:
 
 
 def test_what_is_not_served_has_no_document(registry: Registry) -> None:
-    assert openapi.v3(registry, "apps", "v9") is None
-    assert openapi.v3(registry, "apps", "v1") is openapi.v3(registry, "apps", "v1")
+    assert openapi.v3(registry, "apis/apps/v9") is None
+    assert openapi.v3(registry, "apis/apps/v1") is openapi.v3(registry, "apis/apps/v1")

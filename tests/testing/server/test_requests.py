@@ -6,7 +6,16 @@ import pytest
 
 from kubeloop.testing.server.registry import Registry
 from kubeloop.testing.server.request.calls import Call
-from kubeloop.testing.server.request.negotiation import body_type, negotiate
+from kubeloop.testing.server.request.formatting import format_body, is_pretty
+from kubeloop.testing.server.request.negotiation import (
+    YAML,
+    MediaTypeOptions,
+    body_type,
+    check_route,
+    negotiate,
+    negotiate_plain,
+    negotiate_watch,
+)
 from kubeloop.testing.server.request.options import Query, list_options, write_options
 from kubeloop.testing.server.request.requests import ResourcePath, parse_resource_path, verb_of
 from kubeloop.testing.server.statuses import Cause, StatusError, invalid
@@ -128,6 +137,8 @@ def test_a_negative_timeout_is_none() -> None:
         ("application/vnd.kubernetes.protobuf,application/json", "application/json", ""),
         ("application/yaml", "application/yaml", ""),
         ("application/json;q=0.5,application/yaml;q=0.9", "application/yaml", ""),
+        ("*/*,application/yaml", "application/yaml", ""),
+        ("nonsense,application/yaml;q=0", "application/yaml", ""),
         (
             "application/json;as=Table;v=v1;g=meta.k8s.io,application/json",
             "application/json",
@@ -135,6 +146,11 @@ def test_a_negative_timeout_is_none() -> None:
         ),
         (
             "application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json",
+            "application/json",
+            "Table",
+        ),
+        (
+            "application/json;as=Table;v=v2;g=meta.k8s.io,application/json",
             "application/json",
             "",
         ),
@@ -152,6 +168,59 @@ def test_what_cannot_be_given_is_not_acceptable(accept: str) -> None:
         negotiate(accept)
 
     assert error.value.code == 406
+
+
+@pytest.mark.parametrize("accept", ["", "*/*", "text/html, application/yaml;q=0"])
+def test_a_route_passes_what_its_handler_may_answer(accept: str) -> None:
+    check_route(accept)
+
+
+@pytest.mark.parametrize("accept", ["application/*", "text/html", "application/cbor"])
+def test_a_route_knows_no_wildcards_of_subtypes(accept: str) -> None:
+    with pytest.raises(StatusError, match="406: Not Acceptable"):
+        check_route(accept)
+
+
+def test_a_watch_is_never_yaml() -> None:
+    with pytest.raises(StatusError, match="application/json;stream=watch"):
+        negotiate_watch("application/yaml")
+
+
+def test_an_error_has_one_representation() -> None:
+    assert negotiate_plain("application/json;as=Table;v=v1;g=meta.k8s.io,*/*").target == ""
+    with pytest.raises(StatusError):
+        negotiate_plain("application/json;as=Table;v=v1;g=meta.k8s.io")
+
+
+@pytest.mark.parametrize(
+    ("path", "agent", "pretty"),
+    [
+        ("/api", "curl/8.5.0", True),
+        ("/api", "Wget/1.21", True),
+        ("/api", "Mozilla/5.0 (X11)", True),
+        ("/api", "kubectl/v1.37.1", False),
+        ("/api", "", False),
+        ("/api?pretty=true", "", True),
+        ("/api?limit=1&pretty=1", "", True),
+        ("/api?pretty=false", "curl/8.5.0", False),
+        ("/api?pretty=yes", "curl/8.5.0", False),
+        ("/api?pretty=", "curl/8.5.0", True),
+    ],
+)
+def test_people_get_indented_json_unless_they_say_otherwise(
+    path: str, agent: str, pretty: bool
+) -> None:
+    assert is_pretty(path, agent) is pretty
+
+
+def test_compact_json_ends_with_a_newline_and_indented_json_does_not() -> None:
+    body = b'{"b":{"c":[]},"a":1}'
+
+    assert format_body(body, MediaTypeOptions(), pretty=False) == body + b"\n"
+    assert format_body(body, MediaTypeOptions(), pretty=True) == (
+        b'{\n  "b": {\n    "c": []\n  },\n  "a": 1\n}'
+    )
+    assert format_body(body, MediaTypeOptions(YAML), pretty=True) == b"a: 1\nb:\n  c: []\n"
 
 
 def test_a_body_without_a_type_is_json() -> None:

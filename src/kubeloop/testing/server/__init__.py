@@ -11,7 +11,7 @@ Modules are imported on first use. `service.Service` is the server, `core` wires
 - `builtin`, `schema`: built-in kinds, and the kinds of CRDs
 - `access`, `admission`: authentication, authorization, the admission chain, webhooks
 - `describe`, `representations`: discovery and OpenAPI; tables and metadata-only objects
-- `registry`, `statuses`, `identity`, `faults`, `seeds`: shared by all of them
+- `registry`, `runtime_config`, `statuses`, `identity`, `faults`, `seeds`: shared by all of them
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, final
 from kubeloop.kit import Clock, HostGuard, Runnable
 
 from .access.admission_chain import AdmissionChain
+from .access.flow_control import FlowControl
 from .access.security import Security
 from .access.virtual import VirtualResources
 from .builtin.allocation import Allocator
@@ -25,6 +26,8 @@ from .faults import Faults
 from .identity import User
 from .registry import Registry
 from .request.calls import Call
+from .request.negotiation import JSON
+from .runtime_config import IsEnabled, served_by_default
 from .seeds import seed, with_new_identity
 from .serving.dispatch import Dispatcher
 from .serving.http import HTTPHandler
@@ -56,6 +59,7 @@ class Core:
         security: Security,
         history: int,
         queue: int,
+        is_enabled: IsEnabled = served_by_default,
         guard: HostGuard | None = None,
         file: SqliteFile | None = None,
     ) -> None:
@@ -64,7 +68,7 @@ class Core:
         self.file = file
         # The hub subscribes before the controllers: watches get the event of a write before the
         # events of its effects, in the order of versions.
-        self.registry = Registry()
+        self.registry = Registry(is_enabled)
         self.store = Store(history=history)
         self.hub = Hub(self.store, queue=queue)
         # Addresses are released in the same step as the Service is removed, so that the next
@@ -91,9 +95,10 @@ class Core:
         documents = DocumentHandler(
             self.registry,
             extra={
-                "/openid/v1/jwks": self._public_keys,
-                "/.well-known/openid-configuration": self._issuer,
+                "/openid/v1/jwks": ("application/jwk-set+json", self._public_keys),
+                "/.well-known/openid-configuration": (JSON, self._issuer),
             },
+            metrics=self._metrics,
         )
         self.http_handler = HTTPHandler(
             Dispatcher(
@@ -112,6 +117,7 @@ class Core:
             Streamer(self.hub, self.logs, faults, clock=clock),
             faults=faults,
             security=security,
+            flow_control=FlowControl(self.store),
             clock=clock,
             guard=guard,
             settle=file.settle if file is not None else None,
@@ -176,6 +182,12 @@ class Core:
 
     def _issuer(self) -> Object:
         return self.accounts.configuration()
+
+    def _metrics(self) -> str:
+        from .describe.metrics import metrics_text
+
+        found = self.store.collections()
+        return metrics_text((*storage, len(each.select(""))) for storage, each in found)
 
     def _token_reviewer(self) -> Authenticator:
         from .access.authn import Authenticator

@@ -2,7 +2,8 @@
 
 Guarantees: a `ServedResource` is an immutable value; all versions of a CRD are added and
 removed together; two resources that show the same objects have the same `storage` key.
-See also: `schema.crds` (how a CustomResourceDefinition is read), `storage.store` (objects).
+See also: `runtime_config` (which built-in versions are served), `schema.crds` (how a
+CustomResourceDefinition is read), `storage.store` (objects).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from kubeloop.wire import (
     resources,
 )
 
+from .runtime_config import IsEnabled, served_by_default
 from .schema.crds import CustomKind, CustomVersion
 
 __all__ = ["Registry", "ServedResource"]
@@ -112,11 +114,6 @@ def _built_in() -> dict[tuple[str, str, str], ServedResource]:
 
 
 @functools.cache
-def _built_in_groups() -> frozenset[str]:
-    return frozenset(group for group, _, _ in _built_in())
-
-
-@functools.cache
 def _storage_versions() -> dict[tuple[str, str], str]:
     """The storage version of each built-in collection: the one that the server prefers."""
     found: dict[tuple[str, str], str] = {}
@@ -176,10 +173,14 @@ def _custom_parts(kind: CustomKind, version: CustomVersion) -> Iterator[Subresou
 
 @final
 class Registry:
-    """The served resources by path; custom kinds are added and removed while the server runs."""
+    """The served resources by path; custom kinds are added and removed while the server runs.
 
-    def __init__(self) -> None:
-        self._served = dict(_built_in())
+    `is_enabled` selects the built-in ones.
+    """
+
+    def __init__(self, is_enabled: IsEnabled = served_by_default) -> None:
+        self._served = {key: each for key, each in _built_in().items() if is_enabled(*key)}
+        self._built_in_groups = frozenset(group for group, _, _ in self._served)
         self._custom: dict[tuple[str, str], CustomKind] = {}
         self._versions: dict[str, list[str]] = {}
         self.generation = 0  # grows when the set of resources changes: a key for caches
@@ -189,9 +190,9 @@ class Registry:
         return self._served.get((group, version, plural))
 
     def find_storage(self, group: str, plural: str) -> ServedResource | None:
-        """The resource in its storage version."""
-        version = self._storage_version(group, plural)
-        return self._served.get((group, version, plural)) if version else None
+        """The resource in its storage version, even if that version is not served."""
+        key = (group, self._storage_version(group, plural), plural)
+        return self._served.get(key) or _built_in().get(key)
 
     def all(self) -> tuple[ServedResource, ...]:
         return tuple(self._served.values())
@@ -204,8 +205,8 @@ class Registry:
         return version in self._versions.get(group, ())
 
     def is_built_in(self, group: str) -> bool:
-        """Whether a group is built in, in any version."""
-        return group in _built_in_groups()
+        """Whether a group is built in and served, in any version."""
+        return group in self._built_in_groups
 
     def in_version(self, group: str, version: str) -> tuple[ServedResource, ...]:
         """The resources of one group version."""
@@ -214,10 +215,11 @@ class Registry:
 
     def storage_resources(self) -> Iterable[ServedResource]:
         """Each collection with objects, once, in its storage version."""
-        for each in self._served.values():
-            own = (each.group, each.plural)
-            if own == each.storage and each.version == each.storage_version and "get" in each.verbs:
-                yield each
+        collections = dict.fromkeys(e.storage for e in self._served.values() if "get" in e.verbs)
+        for storage in collections:
+            found = self.find_storage(*storage)
+            if found is not None:
+                yield found
 
     def custom(self, group: str, plural: str) -> CustomKind | None:
         return self._custom.get((group, plural))

@@ -26,6 +26,7 @@ from .access.security import ADMIN, Security
 from .core import Core
 from .faults import Faults
 from .identity import User
+from .runtime_config import RuntimeConfig, parse_runtime_config
 from .serving.listening import Listener
 from .storage.store import HISTORY, StoreStats
 from .watching import QUEUE, HubStats
@@ -53,12 +54,12 @@ class Service:
     `tls` serves HTTPS with a generated certificate; clients trust `ca`. `tokens` maps bearer
     tokens to users; with it, or with `rbac`, requests need credentials, and `token` is the
     administrator's. `rbac` authorizes by the stored roles. `data` is the path of a file in which
-    all objects persist.
+    all objects persist. `runtime_config` enables and disables built-in versions and resources.
 
     If requests need no credentials, those that a web page may have sent are rejected
     (`kit.HostGuard`); `allow_hosts` are further host names of the server.
 
-    Raises: InvalidArgument when one of `allow_hosts` is no host.
+    Raises: InvalidArgument when one of `allow_hosts` is no host, or for `runtime_config`.
     """
 
     def __init__(
@@ -71,6 +72,7 @@ class Service:
         rbac: bool = False,
         anonymous: bool | None = None,
         data: str | Path | None = None,
+        runtime_config: RuntimeConfig = "",
         allow_hosts: Iterable[str] = (),
         clock: Clock | None = None,
         history: int = HISTORY,
@@ -79,6 +81,7 @@ class Service:
     ) -> None:
         self._clock = clock or SystemClock()
         self._data = data
+        self._is_enabled = parse_runtime_config(runtime_config)
         self._history = history
         self._watch_queue = watch_queue
         self._bookmark_period = bookmark_period
@@ -208,6 +211,7 @@ class Service:
                 clock=self._clock,
                 faults=self.faults,
                 security=Security(),
+                is_enabled=self._is_enabled,
                 guard=self._guard,
                 file=self._open_file(),
                 history=self._history,

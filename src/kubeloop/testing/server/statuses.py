@@ -31,8 +31,11 @@ __all__ = [
     "invalid",
     "method_not_allowed",
     "method_not_supported",
+    "no_route_consumes",
+    "no_route_produces",
     "not_acceptable",
     "not_found",
+    "not_representable",
     "qualified",
     "request_entity_too_large",
     "server_timeout",
@@ -180,6 +183,23 @@ def method_not_allowed() -> StatusError:  # NewGenericServerResponse
 def not_acceptable(accepted: Iterable[str]) -> StatusError:  # negotiation.NewNotAcceptableError
     message = f"only the following media types are accepted: {', '.join(accepted)}"
     return _status_error(406, "NotAcceptable", message)
+
+
+def not_representable(message: str) -> StatusError:  # newNotAcceptableError
+    """406 for a representation that the response cannot have, such as a list of one object."""
+    return _status_error(406, "NotAcceptable", message)
+
+
+def no_route_produces(available: Iterable[str]) -> StatusError:  # NewGenericServerResponse
+    """406 of a route, before its handler; the text is that of go-restful."""
+    message = f"406: Not Acceptable\n\nAvailable representations: {', '.join(available)}"
+    return _status_error(406, "NotAcceptable", message, details={})
+
+
+def no_route_consumes() -> StatusError:  # NewGenericServerResponse
+    """415 of a route, before its handler; the text is that of go-restful."""
+    message = "415: Unsupported Media Type"
+    return _status_error(415, "UnsupportedMediaType", message, details={})
 
 
 def already_exists(group: str, plural: str, name: str) -> StatusError:  # NewAlreadyExists

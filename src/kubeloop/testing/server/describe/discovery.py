@@ -2,7 +2,7 @@
 
 Guarantees: a document is built once for each generation of the registry and cached as bytes;
 groups are in kube-apiserver's order, custom ones after the built-in ones by name; versions in
-the order of preference. The ETag is the same for v2 and v2beta1 and changes with the content.
+the order of preference. The ETag changes with the content.
 See also: what is served (`registry`), the schemas of objects (`openapi`).
 """
 
@@ -10,20 +10,20 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, Literal
 
 import msgspec
 
 from ..registry import Registry, ServedResource
 from .documents import Document, cached_documents
+from .health import health_paths
 
 __all__ = [
-    "AGGREGATED_V2",
-    "AGGREGATED_V2BETA1",
+    "AGGREGATED",
     "Document",
+    "Root",
     "aggregated",
-    "aggregated_version",
     "legacy_group",
     "legacy_groups",
     "legacy_resources",
@@ -32,53 +32,26 @@ __all__ = [
     "version",
 ]
 
-# The media types of aggregated discovery.
-AGGREGATED_V2: Final = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
-AGGREGATED_V2BETA1: Final = (
-    "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList"
-)
-_AGGREGATED: Final = {"v2": AGGREGATED_V2, "v2beta1": AGGREGATED_V2BETA1}
-_MEDIA: Final = frozenset({"application/json", "application/*", "*/*"})
+# The media type of aggregated discovery; kube-apiserver 1.37 no longer serves v2beta1.
+AGGREGATED: Final = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
 Root = Literal["/api", "/apis"]
 
 
-def aggregated_version(accept: str) -> Literal["", "v2", "v2beta1"]:
-    """The version of aggregated discovery that an Accept header names first; "" if it names
-    the legacy documents first."""
-    for clause in accept.split(","):
-        media, *rest = [part.strip() for part in clause.split(";")]
-        if media not in _MEDIA:
-            continue
-        pairs = (part.partition("=") for part in rest)
-        options = {key.strip(): value.strip().strip('"') for key, _, value in pairs}
-        if "as" not in options:
-            return ""
-        if (options.get("g"), options["as"]) == ("apidiscovery.k8s.io", "APIGroupDiscoveryList"):
-            match options.get("v"):
-                case "v2":
-                    return "v2"
-                case "v2beta1":
-                    return "v2beta1"
-    return ""
-
-
-def aggregated(
-    registry: Registry, root: Root, version: Literal["v2", "v2beta1"] = "v2"
-) -> Document:
+def aggregated(registry: Registry, root: Root) -> Document:
     """Everything below `/api` or `/apis` in one document."""
     cache = cached_documents(registry)
-    key = ("aggregated", root, version)
+    key = ("aggregated", root)
     if key not in cache:
         items = [_group(registry, group) for group in _groups(registry, root)]
         tag = hashlib.sha512(msgspec.json.encode(items)).hexdigest().upper()
         body = {
             "kind": "APIGroupDiscoveryList",
-            "apiVersion": f"apidiscovery.k8s.io/{version}",
+            "apiVersion": "apidiscovery.k8s.io/v2",
             "metadata": {},
             "items": items,
         }
-        cache[key] = Document(msgspec.json.encode(body), _AGGREGATED[version], f'"{tag}"')
+        cache[key] = Document(msgspec.json.encode(body), AGGREGATED, f'"{tag}"')
     return cache[key]
 
 
@@ -121,14 +94,14 @@ def legacy_resources(registry: Registry, group: str, version: str) -> dict[str, 
     return {**head, "groupVersion": api_version, "resources": found}
 
 
-def paths(registry: Registry) -> dict[str, Any]:
-    """The document at `/`: the paths of the server."""
-    found = ["/.well-known/openid-configuration", "/api", "/api/v1", "/apis", "/apis/"]
+def paths(registry: Registry, others: Iterable[str]) -> dict[str, Any]:
+    """The document at `/`: the paths of the server; `others` are added to the known ones."""
+    found = ["/api", "/api/v1", "/apis", "/apis/", "/metrics", "/version", *others]
+    found += ["/openapi/v2", "/openapi/v3", "/openapi/v3/", *health_paths()]
     for group in _groups(registry, "/apis"):
         found.append(f"/apis/{group}")
         found += [f"/apis/{group}/{each}" for each in registry.groups()[group]]
-    found += ["/healthz", "/livez", "/openapi/v2", "/openapi/v3", "/openid/v1/jwks", "/readyz"]
-    return {"paths": [*found, "/version"]}
+    return {"paths": sorted(found)}
 
 
 def version() -> dict[str, str]:
@@ -235,7 +208,7 @@ def _api_resources(served: ServedResource) -> Iterator[dict[str, Any]]:
         "verbs": list(served.verbs),
         "shortNames": list(served.short_names),
         "categories": list(served.categories),
-        "storageVersionHash": _storage_hash(served) if "get" in served.verbs else "",
+        "storageVersionHash": _storage_hash(served) if "watch" in served.verbs else "",
     }
     yield _without_empty(resource, "shortNames", "categories", "storageVersionHash")
     for part in served.parts:
@@ -251,7 +224,19 @@ def _api_resources(served: ServedResource) -> Iterator[dict[str, Any]]:
         }
 
 
+# kube-apiserver 1.37 still stores these in an older version, so that 1.36 can read them. What the
+# embedded server stores is its own affair; clients see the hash only.
+_STORED_VERSIONS: Final = {
+    ("apiextensions.k8s.io", "customresourcedefinitions"): "v1beta1",
+    ("certificates.k8s.io", "clustertrustbundles"): "v1beta1",
+    ("certificates.k8s.io", "podcertificaterequests"): "v1beta1",
+    ("resource.k8s.io", "devicetaintrules"): "v1beta2",
+    ("storagemigration.k8s.io", "storageversionmigrations"): "v1beta1",
+}
+
+
 def _storage_hash(served: ServedResource) -> str:
     """The storageVersionHash, computed as by `StorageVersionHash` of kube-apiserver."""
-    text = f"{served.storage[0]}/{served.storage_version}/{served.kind}"
+    version = _STORED_VERSIONS.get(served.storage, served.storage_version)
+    text = f"{served.storage[0]}/{version}/{served.kind}"
     return base64.b64encode(hashlib.sha256(text.encode()).digest()[:8]).decode()

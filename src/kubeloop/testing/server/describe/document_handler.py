@@ -1,7 +1,10 @@
-"""The non-resource paths: version, health, discovery, OpenAPI.
+"""The non-resource paths: version, health, metrics, discovery, OpenAPI.
+
+kube-apiserver serves some of them by routes, which allow GET only and compare media types
+before the handler does; the others are plain handlers, which answer any method.
 
 Guarantees: a client that has a document already (If-None-Match) gets a 304.
-See also: the content of the documents (`discovery`, `openapi`).
+See also: the content of the documents (`discovery`, `health`, `metrics`, `openapi`).
 """
 
 from __future__ import annotations
@@ -10,122 +13,138 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, final
 
 from ..registry import Registry
-from ..request.negotiation import PAGE_NOT_FOUND, Response
+from ..request.formatting import indent
+from ..request.negotiation import (
+    JSON,
+    PAGE_NOT_FOUND,
+    MediaTypeOptions,
+    Response,
+    check_route,
+    negotiate_discovery,
+    negotiate_plain,
+)
 from ..request.requests import Request
 from ..statuses import method_not_allowed, unknown_resource
 from ..storage.store import encoded
 from .documents import Document
+from .health import health_response, is_health_check
+from .metrics import METRICS_MEDIA
 
 if TYPE_CHECKING:
     from .discovery import Root
 
-__all__ = ["DocumentHandler", "is_health_check"]
-
-_HEALTH = frozenset({"healthz", "livez", "readyz"})
-_CHECKS = frozenset({"etcd", "ping"})  # of the many checks of kube-apiserver
-
-
-def is_health_check(path: str) -> bool:
-    """Whether a path is a health check, such as `/livez` or `/readyz/ping`."""
-    page, *checks = path.strip("/").split("/")
-    return page in _HEALTH and set(checks) <= _CHECKS
+__all__ = ["DocumentHandler"]
 
 
 @final
 class DocumentHandler:
     """Serves every path that is not a resource."""
 
-    def __init__(self, registry: Registry, *, extra: Mapping[str, Callable[[], Any]]) -> None:
+    def __init__(
+        self,
+        registry: Registry,
+        *,
+        extra: Mapping[str, tuple[str, Callable[[], Any]]],
+        metrics: Callable[[], str],
+    ) -> None:
         self._registry = registry
-        self._extra = extra  # more documents by path: the OIDC discovery of service accounts
+        # More documents by path, with their media types: the OIDC discovery of service accounts.
+        self._extra = extra
+        self._metrics = metrics
 
     def respond(self, request: Request) -> Response:
-        """The document at a path. Raises `StatusError` 404 or 405."""
-        if request.method not in {"GET", "HEAD"}:
-            raise method_not_allowed()
-        path = request.path.rstrip("/") or "/"
-        steps = path.strip("/").split("/")
+        """The document at a path. Raises `StatusError` 404, 405 or 406."""
+        path = request.path
         if is_health_check(path):
-            return _health(request, steps[0])
-        if path in self._extra:
-            return Response(200, encoded(self._extra[path]()))
-        found = self._find(request, steps)
-        if found is None and self._is_in_version(steps):
-            raise unknown_resource()
-        return found or PAGE_NOT_FOUND
+            return health_response(path, request.query)
+        if path == "/metrics":
+            body = self._metrics().encode()
+            return Response(200, body, media=METRICS_MEDIA, is_final=True)
+        if path.startswith("/openapi/"):
+            from .openapi_handler import openapi_response
 
-    def _is_in_version(self, steps: list[str]) -> bool:
-        match steps:
-            case ["api", _, *_]:
-                return True
-            case ["apis", group, _, *_]:
-                return self._registry.is_built_in(group)
-        return False
+            return openapi_response(self._registry, request)
+        if path.startswith("//"):
+            return PAGE_NOT_FOUND
+        return self._respond(request, path.rstrip("/") or "/")
 
-    def _find(self, request: Request, steps: list[str]) -> Response | None:
+    def _respond(self, request: Request, path: str) -> Response:
         from . import discovery  # at the first use: most tests request no discovery
 
         registry = self._registry
-        match steps:
-            case ["version"]:
-                return Response(200, encoded(discovery.version()))
+        match path.removeprefix("/").split("/"):
             case [""]:
-                return Response(200, encoded(discovery.paths(registry)))
-            case ["api" | "apis"]:
-                return self._root(request, steps[0])
+                return _constant(discovery.paths(registry, self._extra))
+            case ["version"]:
+                _check_document_route(request)
+                return _constant(discovery.version())
+            case ["api"]:
+                _check_document_route(request)
+                return self._root(request, "/api")
+            case ["apis"]:
+                return self._root(request, "/apis")
             case ["apis", group]:
-                return _encode(discovery.legacy_group(registry, group))
+                return _encode(request, discovery.legacy_group(registry, group))
             case ["api", version]:
-                return _encode(discovery.legacy_resources(registry, "", version))
+                return self._version(request, "", version)
             case ["apis", group, version]:
-                return _encode(discovery.legacy_resources(registry, group, version))
-            case ["openapi", *rest]:
-                return self._openapi(request, rest)
-        return None
+                return self._version(request, group, version)
+            case ["api", *_]:
+                raise unknown_resource()
+            case ["apis", group, *_] if registry.is_built_in(group):
+                raise unknown_resource()
+        if path in self._extra:
+            _check_document_route(request)
+            media, document = self._extra[path]
+            headers = {"Cache-Control": "public, max-age=3600"}
+            return Response(200, encoded(document()), headers, media, is_final=True)
+        return PAGE_NOT_FOUND
 
-    def _root(self, request: Request, root: str) -> Response:
+    def _root(self, request: Request, root: Root) -> Response:
         from . import discovery
 
-        version = discovery.aggregated_version(request.header("Accept"))
-        if version:
-            path: Root = "/api" if root == "api" else "/apis"
-            return _send(request, discovery.aggregated(self._registry, path, version))
-        if root == "api":
+        options = negotiate_discovery(request.header("Accept"))
+        if options is not None:
+            return _send(request, discovery.aggregated(self._registry, root), options)
+        if root == "/api":
             address = request.header("Host") or "127.0.0.1"
-            return Response(200, encoded(discovery.legacy_versions(address)))
-        return Response(200, encoded(discovery.legacy_groups(self._registry)))
+            return _encode(request, discovery.legacy_versions(address))
+        return _encode(request, discovery.legacy_groups(self._registry))
 
-    def _openapi(self, request: Request, steps: list[str]) -> Response | None:
-        from . import openapi, openapi_protobuf
+    def _version(self, request: Request, group: str, version: str) -> Response:
+        """The resources of a group version."""
+        from . import discovery
 
-        registry = self._registry
-        found: Document | None = None
-        match steps:
-            case ["v2"]:
-                protobuf = openapi_protobuf.is_accepted(request.header("Accept"))
-                found = openapi.v2_protobuf(registry) if protobuf else openapi.v2(registry)
-            case ["v3"]:
-                found = openapi.v3_index(registry)
-            case ["v3", "api", version]:
-                found = openapi.v3(registry, "", version)
-            case ["v3", "apis", group, version]:
-                found = openapi.v3(registry, group, version)
-        return None if found is None else _send(request, found)
+        is_built_in = self._registry.is_built_in(group)
+        found = discovery.legacy_resources(self._registry, group, version)
+        if found is None and is_built_in:
+            raise unknown_resource()
+        if found is not None and is_built_in:
+            _check_document_route(request)
+        return _encode(request, found)
 
 
-def _send(request: Request, found: Document) -> Response:
-    headers = {"ETag": found.etag} if found.etag else {}
+def _check_document_route(request: Request) -> None:
+    if request.method != "GET":
+        raise method_not_allowed()
+    check_route(request.header("Accept"))
+
+
+def _constant(found: Any) -> Response:
+    """A document that is not an API object: indented for every client."""
+    return Response(200, indent(encoded(found)), is_final=True)
+
+
+def _encode(request: Request, found: Any) -> Response:
+    if found is None:
+        return PAGE_NOT_FOUND
+    return Response(200, encoded(found), options=negotiate_plain(request.header("Accept")))
+
+
+def _send(request: Request, found: Document, options: MediaTypeOptions) -> Response:
+    headers = {"Cache-Control": "public", "ETag": found.etag, "Vary": "Accept"}
     if found.is_known(request.header("If-None-Match")):
-        return Response(304, b"", headers, found.media)
-    return Response(200, found.body, headers, found.media)
-
-
-def _encode(found: Any) -> Response | None:
-    return None if found is None else Response(200, encoded(found))
-
-
-def _health(request: Request, name: str) -> Response:
-    text = b"ok"
-    if request.query.flag("verbose"):
-        text = f"[+]ping ok\n[+]etcd ok\n{name} check passed\n".encode()
-    return Response(200, text, media="text/plain")
+        return Response(304, b"", headers, found.media, is_final=True)
+    # The media type keeps its parameters: clients see from it what they got.
+    media = found.media.replace(JSON, options.media)
+    return Response(200, found.body, headers, media, options=options)

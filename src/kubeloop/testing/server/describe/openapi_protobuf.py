@@ -121,14 +121,18 @@ def _additional(value: Any) -> bytes:
 
 
 def _parameter(value: Mapping[str, Any]) -> bytes:
+    if "$ref" in value:
+        return _delimited(2, _text(1)(value["$ref"]))
+    return _delimited(1, _own_parameter(value))
+
+
+def _own_parameter(value: Mapping[str, Any]) -> bytes:
     match value["in"]:
         case "body":
-            content = _delimited(1, _BODY(value))
+            return _delimited(1, _BODY(value))
         case "path":
-            content = _delimited(2, _delimited(4, _PATH_PARAMETER(value)))
-        case _:
-            content = _delimited(2, _delimited(3, _QUERY_PARAMETER(value)))
-    return _delimited(1, content)
+            return _delimited(2, _delimited(4, _PATH_PARAMETER(value)))
+    return _delimited(2, _delimited(3, _QUERY_PARAMETER(value)))
 
 
 # The field numbers are those of OpenAPIv2.proto.
@@ -193,6 +197,8 @@ _PATH: Final = _message(
         "put": _in(3, _OPERATION),
         "post": _in(4, _OPERATION),
         "delete": _in(5, _OPERATION),
+        "options": _in(6, _OPERATION),
+        "head": _in(7, _OPERATION),
         "patch": _in(8, _OPERATION),
         "parameters": _each(9, _parameter),
     },
@@ -204,5 +210,6 @@ _DOCUMENT: Final = _message(
         "info": _in(2, _message({"title": _text(1), "version": _text(2)})),
         "paths": _in(8, _named(2, _PATH)),
         "definitions": _in(9, _named(1, _schema)),
+        "parameters": _in(10, _named(1, _own_parameter)),
     }
 )

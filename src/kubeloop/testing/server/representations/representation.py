@@ -76,15 +76,16 @@ class Representation:
         *,
         kind: Literal["", "PartialObjectMetadata", "Table"] = "",
         include: str = "Metadata",
+        version: str = "v1",
     ) -> None:
         self.served = served
         self.kind = kind
         self.include = include
+        self._meta = f"meta.k8s.io/{version}"  # the group version of Table and metadata only
         self._uses_stored_bytes = not kind and _has_stored_schema(served)
-        self.cache_key = (served.group, served.version, served.plural, kind, include)
-        self._head = (
-            head_of(_META, PARTIAL) if kind == PARTIAL else head_of(served.api_version, served.kind)
-        )
+        self.cache_key = (served.group, served.version, served.plural, kind, include, version)
+        own = (self._meta, PARTIAL) if kind == PARTIAL else (served.api_version, served.kind)
+        self._head = head_of(*own)
 
     def encode_object(self, entry: Entry) -> bytes:
         """One object, as the body of a response or in a watch event."""
@@ -94,7 +95,7 @@ class Representation:
 
     def _represent(self, obj: Object) -> Object:
         if self.kind == PARTIAL:
-            return {"kind": PARTIAL, "apiVersion": _META, "metadata": obj.get("metadata", {})}
+            return {"kind": PARTIAL, "apiVersion": self._meta, "metadata": obj.get("metadata", {})}
         if self.kind == TABLE:
             return self.table([obj], columns=True)
         return to_served_version(self.served, obj)
@@ -115,10 +116,12 @@ class Representation:
             table = self.table([entry.obj for entry in entries], columns=True)
             return encoded({**table, "metadata": metadata})
         if self.kind == PARTIAL:
-            kind, api_version = f"{PARTIAL}List", _META
+            kind, api_version = f"{PARTIAL}List", self._meta
         else:
             kind, api_version = self.served.list_kind, self.served.api_version
         start = head_of(api_version, kind) + b'"metadata":' + encoded(metadata)
+        if self.kind == PARTIAL and not entries:
+            return start + b',"items":null}'  # a nil slice in Go, as asPartialObjectMetadataList
         return start + b',"items":[' + self._encode_items(entries) + b"]}"
 
     def table(self, objs: list[Object], *, columns: bool) -> Object:
@@ -126,7 +129,14 @@ class Representation:
 
         rows = [to_served_version(self.served, obj) for obj in objs]
         found: Object = table(self.served, rows, include=self.include, columns=columns)
-        return found
+        return found if self._meta == _META else self._in_own_version(found)
+
+    def _in_own_version(self, found: Object) -> Object:
+        """A Table of v1, with the metadata-only objects in it, in another version."""
+        rows = found["rows"]
+        if self.include == "Metadata":
+            rows = [{**row, "object": {**row["object"], "apiVersion": self._meta}} for row in rows]
+        return {**found, "apiVersion": self._meta, "rows": rows}
 
     def encode_bookmark(self, version: int, *, annotations: dict[str, str] | None = None) -> bytes:
         """The object of a bookmark: of the watched kind, with a resource version only."""

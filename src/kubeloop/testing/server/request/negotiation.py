@@ -1,45 +1,62 @@
 """Content negotiation: which response a client accepts, and what its body is encoded in.
 
+Two steps, as in kube-apiserver. The route of a built-in resource compares media types without
+their parameters (`check_route`, go-restful's part); then the handler finds the representation
+(`negotiate`, apiserver's part). Custom resources have no routes, only handlers.
+
 Guarantees: pure; the first acceptable representation wins, by weight and then by order; an
 unacceptable response is 406 and an unreadable body 415, and each lists the media types that
 are possible.
 See also: `representations.representation` (how an object is represented), `verbs.objects` (decoding
-the object in a body).
+the object in a body), `formatting` (YAML and indentation).
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Literal, final
+from typing import Final, Literal, final
 
 import msgspec
 
 from kubeloop.wire import JsonObject
 from kubeloop.wire.protobuf import PROTOBUF, from_protobuf
 
-from ..statuses import bad_request, not_acceptable, unsupported_media_type
+from ..statuses import (
+    bad_request,
+    no_route_produces,
+    not_acceptable,
+    unsupported_media_type,
+)
 
 __all__ = [
     "JSON",
     "PAGE_NOT_FOUND",
+    "PLAIN_TEXT",
     "PROTOBUF",
     "YAML",
     "MediaTypeOptions",
     "Response",
+    "Target",
     "body_summary",
     "body_type",
+    "check_route",
     "decode_body",
     "json_type",
     "negotiate",
+    "negotiate_discovery",
+    "negotiate_plain",
+    "negotiate_watch",
     "warning_headers",
 ]
 
 JSON = "application/json"
 YAML = "application/yaml"
-# In the order of kube-apiserver's errors. Protobuf is read in bodies, but never written.
-_ACCEPTED = (JSON, YAML, PROTOBUF)
-_YAML_NAMES = frozenset({YAML, "application/x-yaml", "text/yaml"})
+PLAIN_TEXT = "text/plain; charset=utf-8"
+_WRITTEN: Final = (JSON, YAML)
+_READ: Final = (JSON, YAML, PROTOBUF)  # in the order of kube-apiserver's errors
+# What the routes let pass: a client that accepts protobuf only is rejected by the handler.
+_ROUTED: Final = frozenset({"*/*", JSON, YAML, PROTOBUF})
 
 Target = Literal["", "PartialObjectMetadata", "PartialObjectMetadataList", "Table"]
 
@@ -50,16 +67,23 @@ class MediaTypeOptions(msgspec.Struct, frozen=True):
 
     media: str = JSON
     target: Target = ""
+    version: str = "v1"  # of the target: `v1` or `v1beta1` of meta.k8s.io
+    pretty: bool = False  # whether the Accept header requests indentation
 
 
 class Response(msgspec.Struct, frozen=True):
-    """A whole response, ready to be sent."""
+    """A whole response, ready to be sent.
+
+    A body is compact JSON, which is formatted for the client, unless `is_final`.
+    """
 
     code: int
     body: bytes
     headers: Mapping[str, str] = msgspec.field(default_factory=dict)
     media: str = JSON
     warnings: tuple[str, ...] = ()
+    is_final: bool = False  # whether `body` is sent as it is
+    options: MediaTypeOptions | None = None  # what was negotiated, where it is not an object
 
 
 def warning_headers(warnings: Iterable[str]) -> list[tuple[str, str]]:
@@ -75,12 +99,36 @@ def _quoted(text: str) -> str:
 
 
 # For paths that no handler of kube-apiserver serves: plain text instead of a Status.
-PAGE_NOT_FOUND = Response(404, b"404 page not found\n", media="text/plain; charset=utf-8")
+PAGE_NOT_FOUND = Response(
+    404,
+    b"404 page not found\n",
+    {"X-Content-Type-Options": "nosniff"},
+    media=PLAIN_TEXT,
+    is_final=True,
+)
+
+
+# --- Accept
+
+
+@functools.lru_cache(maxsize=256)
+def check_route(accept: str, *, listed: bool = False) -> None:
+    """Whether the route of a built-in resource produces one of the media types.
+
+    Raises:
+        StatusError: 406 when it produces none.
+    """
+    # Route.matchesAccept: no weights, no parameters, and no `application/*`.
+    if accept and not any(
+        each.partition(";")[0].strip(" ") in _ROUTED for each in accept.split(",")
+    ):
+        streams = (f"{JSON};stream=watch",) if listed else ()
+        raise no_route_produces((*_WRITTEN, *streams))
 
 
 @functools.lru_cache(maxsize=256)
 def negotiate(accept: str) -> MediaTypeOptions:
-    """The best representation that `accept` allows; without the header it is JSON.
+    """The best representation of an object that `accept` allows; without the header it is JSON.
 
     Cached: clients send few different headers.
 
@@ -89,24 +137,72 @@ def negotiate(accept: str) -> MediaTypeOptions:
     """
     if not accept:
         return MediaTypeOptions()
-    for media, parameters in _by_weight(accept):
-        found = _match(media, parameters)
+    for media, parameters in _matches(accept):
+        found = _representation(media, parameters)
         if found is not None:
             return found
-    raise not_acceptable(_ACCEPTED)
+    raise not_acceptable(_WRITTEN)
 
 
-def _by_weight(accept: str) -> Iterator[tuple[str, dict[str, str]]]:
-    clauses = [_clause(text) for text in accept.split(",") if text.strip()]
-    # Stable: clauses of equal weight keep the order of the client.
-    clauses.sort(key=lambda clause: -_weight(clause[1]))
-    return iter(clauses)
+@functools.lru_cache(maxsize=256)
+def negotiate_plain(accept: str) -> MediaTypeOptions:
+    """As `negotiate`, for what has one representation only: errors and discovery."""
+    if not accept:
+        return MediaTypeOptions()
+    for media, parameters in _matches(accept):
+        if not _TRANSFORMS & parameters.keys():
+            return MediaTypeOptions(media, pretty=parameters.get("pretty") == "1")
+    raise not_acceptable(_WRITTEN)
 
 
-def _clause(text: str) -> tuple[str, dict[str, str]]:
-    media, *rest = [part.strip() for part in text.split(";")]
+def negotiate_watch(accept: str) -> MediaTypeOptions:
+    """As `negotiate`, for the events of a watch, which are never YAML."""
+    found = negotiate(accept)
+    if found.media != JSON:
+        raise not_acceptable((f"{JSON};stream=watch",))
+    return found
+
+
+@functools.lru_cache(maxsize=256)
+def negotiate_discovery(accept: str) -> MediaTypeOptions | None:
+    """How a client accepts aggregated discovery; None if it does not.
+
+    Any clause that names it wins over all others, whatever their weight.
+    """
+    for media, parameters in _matches(accept):
+        if [parameters.get(key) for key in ("g", "v", "as")] == _AGGREGATED:
+            return MediaTypeOptions(media, pretty=parameters.get("pretty") == "1")
+    return None
+
+
+_TRANSFORMS: Final = frozenset({"as", "g", "v"})
+_AGGREGATED: Final = ["apidiscovery.k8s.io", "v2", "APIGroupDiscoveryList"]
+
+
+def _matches(accept: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """The media types that the server writes, in the client's order of preference."""
+    clauses = [found for text in accept.split(",") if (found := _clause(text)) is not None]
+    # Stable: clauses of equal weight keep the order of the client, wildcards are last.
+    clauses.sort(key=lambda clause: (-_weight(clause[1]), clause[0].count("*")))
+    for wanted, parameters in clauses:
+        for media in _WRITTEN:
+            if wanted in {media, "application/*", "*/*"}:
+                yield media, parameters
+
+
+def _clause(text: str) -> tuple[str, dict[str, str]] | None:
+    # goautoneg.ParseAccept: clauses that are no media type are ignored.
+    media, *rest = text.split(";")
+    kind, slash, subtype = (part.strip(" ") for part in media.partition("/"))
+    if kind == "*" and not slash:
+        slash, subtype = "/", "*"
+    if not slash or not subtype or "/" in subtype:
+        return None
     pairs = (part.partition("=") for part in rest)
-    return media.lower(), {name.strip(): value.strip().strip('"') for name, _, value in pairs}
+    parameters = {
+        name.strip(" "): value.strip(" ") for name, _, value in pairs if value and "=" not in value
+    }
+    return f"{kind}/{subtype}", parameters
 
 
 def _weight(parameters: dict[str, str]) -> float:
@@ -116,23 +212,21 @@ def _weight(parameters: dict[str, str]) -> float:
         return 0.0  # an invalid weight is the last choice
 
 
-def _match(media: str, parameters: dict[str, str]) -> MediaTypeOptions | None:
-    if media in {"*/*", "application/*", JSON}:
-        media = JSON
-    elif media in _YAML_NAMES:
-        media = YAML
-    else:
+def _representation(media: str, parameters: dict[str, str]) -> MediaTypeOptions | None:
+    # RequestScope.AllowsMediaTypeTransform.
+    pretty = parameters.get("pretty") == "1"
+    if not _TRANSFORMS & parameters.keys():
+        return MediaTypeOptions(media, pretty=pretty)
+    version = parameters.get("v", "")
+    if parameters.get("g") != "meta.k8s.io" or version not in {"v1", "v1beta1"}:
         return None
-    target = parameters.get("as", "")
-    if not target:
-        return MediaTypeOptions(media)
-    # v1beta1 of Table and PartialObjectMetadata is not served: the next clause is tried.
-    if parameters.get("g") != "meta.k8s.io" or parameters.get("v") != "v1":
-        return None
-    match target:
-        case "Table" | "PartialObjectMetadata" | "PartialObjectMetadataList":
-            return MediaTypeOptions(media, target)
+    match parameters.get("as"):
+        case "Table" | "PartialObjectMetadata" | "PartialObjectMetadataList" as target:
+            return MediaTypeOptions(media, target, version, pretty)
     return None
+
+
+# --- bodies of requests
 
 
 @functools.lru_cache(maxsize=256)
@@ -143,20 +237,18 @@ def body_type(content_type: str) -> str:
         StatusError: 415 for all others.
     """
     media = content_type.split(";", 1)[0].strip().lower()
-    if media in {"", JSON}:
+    if not media:
         return JSON
-    if media in _YAML_NAMES:
-        return YAML
-    if media == PROTOBUF:
-        return PROTOBUF
-    raise unsupported_media_type(_ACCEPTED)
+    if media in _READ:
+        return media
+    raise unsupported_media_type(_READ)
 
 
 _decoder = msgspec.json.Decoder()
 
 
-def decode_body(raw: bytes, media: str, *, kind: str) -> JsonObject:
-    """The JSON object in a body; `kind` is the expected kind, for the error.
+def decode_body(raw: bytes, media: str, *, kind: str = "") -> JsonObject:
+    """The JSON object in a body; `kind` is the expected kind, for the error, if it names one.
 
     Raises:
         StatusError: 400 for a body that is no object.
@@ -175,6 +267,8 @@ def decode_body(raw: bytes, media: str, *, kind: str) -> JsonObject:
         "couldn't get version/kind; json parse error: json: cannot unmarshal "
         f"{json_type(found)} into Go value of type {_TYPE_META}"
     )
+    if not kind:
+        raise bad_request(problem)
     raise bad_request(
         f"the object provided is unrecognized (must be of type {kind}): {problem} "
         f"({body_summary(raw)})"

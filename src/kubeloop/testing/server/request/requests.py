@@ -95,7 +95,7 @@ _NO_RESOURCE = ResourcePath("", "")
 @functools.lru_cache(maxsize=1024)
 def parse_resource_path(path: str) -> ResourcePath | None:
     """The resource or the group version that a path names; None for all other paths."""
-    match path.strip("/").split("/"):
+    match path.removeprefix("/").rstrip("/").split("/"):
         case ["api", version, *steps]:
             group = ""
         case ["apis", group, version, *steps]:

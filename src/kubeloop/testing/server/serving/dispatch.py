@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TypeAlias, final
+from typing import Final, TypeAlias, final
 
 import msgspec
 
@@ -27,8 +27,10 @@ from ..request.negotiation import (
     Response,
     Target,
     body_type,
+    check_route,
     decode_body,
     negotiate,
+    negotiate_watch,
 )
 from ..request.options import (
     NO_OPTIONS,
@@ -40,13 +42,20 @@ from ..request.options import (
     write_options,
 )
 from ..request.requests import Request, ResourcePath
-from ..statuses import StatusError, bad_request, method_not_allowed, unknown_resource
+from ..statuses import (
+    StatusError,
+    bad_request,
+    method_not_allowed,
+    no_route_consumes,
+    not_representable,
+    unknown_resource,
+)
 from ..storage.selection import Selection, selection
 from ..storage.store import Object, encoded
 from ..verbs.deletion import Deleter, DeleteResult
 from ..verbs.lists import list_page
 from ..verbs.logs import LogStream
-from ..verbs.patching import APPLY, patch_media_type
+from ..verbs.patching import APPLY, JSON_PATCH, MERGE, STRATEGIC, patch_media_type
 from ..verbs.subresources import Subresources
 from ..verbs.writing import Verbs
 from ..watching import Hub, Watcher, WatchStart, error_event
@@ -64,6 +73,7 @@ class WatchStream(msgspec.Struct, frozen=True):
     warnings: tuple[str, ...] = ()
 
 
+_PATCH_TYPES: Final = frozenset({APPLY, JSON_PATCH, MERGE, STRATEGIC})
 Outcome: TypeAlias = Response | WatchStream | LogStream
 _Verb: TypeAlias = Callable[
     [Request, ServedResource, ResourcePath], Awaitable[Response | WatchStream]
@@ -126,6 +136,8 @@ class Dispatcher:
             return await self._subresources.respond(request, served, path)
         if verb not in served.verbs:
             raise unknown_resource() if _has_no_objects(served, path) else method_not_allowed()
+        if served.custom is None:
+            _check_route(request)
         if not served.warnings:
             return await self._by_verb[verb](request, served, path)
         try:
@@ -150,20 +162,20 @@ class Dispatcher:
         options = negotiate(request.header("Accept"))
         call = Call(served, namespace=path.namespace, name=path.name)
         entry = self._verbs.get(call, request.query.text("resourceVersion"))
-        return Response(200, _form(served, options, request.query).encode_object(entry))
+        return Response(200, _object_form(served, options, request.query).encode_object(entry))
 
     async def _list(self, request: Request, served: ServedResource, path: ResourcePath) -> Response:
         media = negotiate(request.header("Accept"))
         options = list_options(request.query)
         select = _selection(served, path, options)
         page = list_page(self._verbs.store, served.storage, select, options)
-        form = _form(served, media, request.query)
+        form = _list_form(served, media, request.query)
         return Response(200, form.encode_list(page.entries, page.metadata))
 
     async def _watch(
         self, request: Request, served: ServedResource, path: ResourcePath
     ) -> Response | WatchStream:
-        media = negotiate(request.header("Accept"))
+        media = negotiate_watch(request.header("Accept"))
         options = list_options(request.query, watch=True)
         select = _selection(served, path, options)
         start = _watch_start(options)
@@ -226,7 +238,9 @@ class Dispatcher:
         call = call_for(request, served, path, NO_OPTIONS)
         deleted = await self._deleter.delete_collection(call, select, options)
         metadata: Object = {"resourceVersion": str(self._verbs.store.version)}
-        return Response(200, _form(served, media, request.query).encode_list(deleted, metadata))
+        return Response(
+            200, _list_form(served, media, request.query).encode_list(deleted, metadata)
+        )
 
 
 def _is_wrong_scope(served: ServedResource, path: ResourcePath, verb: str) -> bool:
@@ -257,19 +271,46 @@ def _has_no_objects(served: ServedResource, path: ResourcePath) -> bool:
     return bool(path.name) and not {"get", "update", "patch", "delete"} & set(served.verbs)
 
 
+def _check_route(request: Request) -> None:
+    """The media types of a built-in resource's route, which come before its handler's."""
+    if request.method == "PATCH":
+        media = request.header("Content-Type").partition(";")[0].strip(" ")
+        if media not in _PATCH_TYPES:
+            raise no_route_consumes()
+    check_route(request.headers.get("Accept", ""), listed=request.verb in {"list", "watch"})
+
+
+def _object_form(served: ServedResource, options: MediaTypeOptions, query: Query) -> Representation:
+    if options.target == "PartialObjectMetadataList":
+        raise not_representable(
+            f"you requested PartialObjectMetadataList, but the response is one {served.kind}"
+        )
+    return _form(served, options, query)
+
+
+def _list_form(served: ServedResource, options: MediaTypeOptions, query: Query) -> Representation:
+    if options.target == "PartialObjectMetadata":
+        raise not_representable(
+            f"you requested PartialObjectMetadata, but the response is a {served.list_kind}"
+        )
+    return _form(served, options, query)
+
+
 def _form(served: ServedResource, options: MediaTypeOptions, query: Query) -> Representation:
     include = _include_object(query) if options.target == "Table" else "Metadata"
-    return _cached_form(served, options.target, include)
+    return _cached_form(served, options.target, include, options.version)
 
 
 # Shared: equal representations of one event are encoded once for all watches.
 @functools.lru_cache(maxsize=512)
-def _cached_form(served: ServedResource, target: Target, include: str) -> Representation:
+def _cached_form(
+    served: ServedResource, target: Target, include: str, version: str
+) -> Representation:
     match target:
         case "Table":
-            return Representation(served, kind=TABLE, include=include)
+            return Representation(served, kind=TABLE, include=include, version=version)
         case "PartialObjectMetadata" | "PartialObjectMetadataList":
-            return Representation(served, kind=PARTIAL)
+            return Representation(served, kind=PARTIAL, version=version)
     return Representation(served)
 
 
@@ -285,7 +326,7 @@ def _include_object(query: Query) -> str:
 def _respond(
     result: WriteResult, request: Request, served: ServedResource, options: MediaTypeOptions
 ) -> Response:
-    form = _form(served, options, request.query)
+    form = _object_form(served, options, request.query)
     return Response(result.code, form.encode_object(result.entry), warnings=result.warnings)
 
 
@@ -298,7 +339,7 @@ def _options_body(request: Request) -> Mapping[str, Json] | None:
     if not request.body:
         return None
     media = body_type(request.header("Content-Type"))
-    return decode_body(request.body, media, kind="DeleteOptions")
+    return decode_body(request.body, media)
 
 
 def _selection(served: ServedResource, path: ResourcePath, options: ListOptions) -> Selection:

@@ -3,8 +3,10 @@
 Every request passes this handler chain, in this order; kube-apiserver's has the same steps:
 
     HostGuard.check          no other web page may use a server without credentials
+    an Audit-Id              the client's, or a new one
     parse the request line, read the body (up to 3 MiB)
     Security.authenticate    certificate, token or anonymous; impersonation
+    FlowControl.headers      its flow schema and priority level
     Faults.intercept         record the request; injected failures, delays, reactors
     Security.authorize       RBAC, if it is enabled
     Dispatcher.dispatch      the verb (a create is drawn in `verbs.writing`)
@@ -20,6 +22,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import logging
+import uuid
 from collections.abc import Awaitable, Callable
 from typing import Any, final
 from urllib.parse import parse_qsl, unquote
@@ -30,13 +33,21 @@ from multidict import CIMultiDict
 
 from kubeloop.kit import Clock, HostGuard
 
+from ..access.flow_control import FlowControl
 from ..access.security import Security
-from ..describe.document_handler import is_health_check
+from ..describe.health import is_health_check
 from ..faults import Faults, Reply
 from ..identity import User
-from ..request.negotiation import JSON, YAML, Response, negotiate, warning_headers
+from ..request.formatting import format_body, indent, is_pretty
+from ..request.negotiation import (
+    JSON,
+    Response,
+    negotiate,
+    negotiate_plain,
+    warning_headers,
+)
 from ..request.options import Query
-from ..request.requests import Request, parse_request
+from ..request.requests import parse_request
 from ..statuses import (
     StatusError,
     bad_request,
@@ -72,6 +83,7 @@ class HTTPHandler:
         *,
         faults: Faults,
         security: Security,
+        flow_control: FlowControl,
         clock: Clock,
         guard: HostGuard | None = None,
         settle: Callable[[], Awaitable[None]] | None = None,
@@ -80,28 +92,32 @@ class HTTPHandler:
         self._streamer = streamer
         self._faults = faults
         self._security = security
+        self._flow_control = flow_control
         self._clock = clock
         self._guard = guard  # None where requests need credentials
         self._settle = settle  # waits until all writes are on disk
 
     async def handle(self, http: web.BaseRequest) -> web.StreamResponse:
         """Respond to one request; raises only when cancelled or disconnected."""
+        headers: CIMultiDict[str] = CIMultiDict()
+        headers["Audit-Id"] = http.headers.get("Audit-ID") or str(uuid.uuid4())
+        headers["Cache-Control"] = "no-cache, private"
         try:
             if self._guard is not None:
                 blocked = self._guard.check(http.headers, target=http.raw_path)
                 if blocked is not None:
                     # Before all else: it is not recorded, and no fault applies to it.
                     raise cross_site_request(blocked.code, blocked.message)
-            return await self._handle(http)
+            return await self._handle(http, headers)
         except StatusError as error:
-            return await self._reject(http, error)
+            return await self._reject(http, error, headers)
         except (ConnectionError, asyncio.CancelledError):
             raise
         except Exception:
             log.exception("%s %s: the server failed", http.method, http.path)
-            return await self._reject(http, internal_error("the server failed"))
+            return await self._reject(http, internal_error("the server failed"), headers)
 
-    async def _handle(self, http: web.BaseRequest) -> web.StreamResponse:
+    async def _handle(self, http: web.BaseRequest, headers: CIMultiDict[str]) -> web.StreamResponse:
         faults, security = self._faults, self._security
         if faults.half_open:
             await asyncio.Event().wait()
@@ -115,13 +131,13 @@ class HTTPHandler:
             # Raised later: tests see these requests, and faults apply to them, too.
             unauthenticated = error
         request, seen = parse_request(http.method, path, query, http.headers, body, user=user)
+        headers.update(self._flow_control.headers(request))
         # Health checks are exempt: clients probe a silent watch at any time, and a test must
         # not see requests that it did not make, nor lose a fault to them.
         if not is_health_check(path):
             reply = await faults.intercept(seen, self._clock)
             if isinstance(reply, Reply):
-                response = Response(reply.code, reply.content, reply.headers, reply.content_type)
-                return await self._send(http, response, request)
+                return await self._send(http, _final_response(reply), headers)
             if reply is not seen:
                 request = msgspec.structs.replace(request, body=reply.body)
         if unauthenticated is not None:
@@ -130,12 +146,12 @@ class HTTPHandler:
             security.authorize(request)
         outcome = await self._dispatcher.dispatch(request)
         if isinstance(outcome, WatchStream):
-            return await self._streamer.send(http, outcome, seen)
+            return await self._streamer.send(http, outcome, seen, headers)
         if isinstance(outcome, LogStream):
-            return await self._streamer.send_log(http, outcome)
+            return await self._streamer.send_log(http, outcome, headers)
         if self._settle is not None and request.method not in {"GET", "HEAD"}:
             await self._settle()
-        return await self._send(http, outcome, request)
+        return await self._send(http, outcome, headers)
 
     async def _read_body(self, http: web.BaseRequest) -> bytes:
         length = http.content_length
@@ -158,34 +174,52 @@ class HTTPHandler:
             # aiohttp has many exceptions for broken chunks and broken compression.
             raise bad_request("the body of the request could not be read") from error
 
-    async def _reject(self, http: web.BaseRequest, error: StatusError) -> web.StreamResponse:
+    async def _reject(
+        self, http: web.BaseRequest, error: StatusError, headers: CIMultiDict[str]
+    ) -> web.StreamResponse:
         status = encoded(error.status)
-        response = await self._send(
-            http, Response(error.code, status, error.headers, warnings=error.warnings), None
-        )
+        answer = Response(error.code, status, error.headers, warnings=error.warnings)
+        response = await self._send(http, answer, headers)
         if error.code in {400, 403, 413} and not http.content.is_eof():
             response.force_close()  # the rest of the body is not read
         return response
 
     async def _send(
-        self, http: web.BaseRequest, response: Response, request: Request | None
+        self, http: web.BaseRequest, response: Response, headers: CIMultiDict[str]
     ) -> web.StreamResponse:
         body, media = response.body, response.media
-        if media == JSON and request is not None:
-            accept = request.headers.get("Accept", "")
-            if "yaml" in accept or "pretty" in request.query:
-                body, media = _reformat(body, request, accept)
-        headers: CIMultiDict[str] = CIMultiDict(
-            {"Cache-Control": "no-cache, private", "Content-Type": media}
-        )
+        if not response.is_final and (media == JSON or response.options is not None):
+            body, media = _format(http, response)
+        headers["Content-Type"] = media
         headers.update(response.headers)
         if response.warnings:
             headers.extend(warning_headers(response.warnings))
         if len(body) > _COMPRESSED_FROM and "gzip" in http.headers.get("Accept-Encoding", ""):
             body = await _compress(body)
             headers["Content-Encoding"] = "gzip"
-            headers["Vary"] = "Accept-Encoding"
+            headers.add("Vary", "Accept-Encoding")
+        if not media:  # a response of kube-openapi without a body has no type
+            del headers["Content-Type"]
         return web.Response(status=response.code, body=body, headers=headers)
+
+
+def _final_response(reply: Reply) -> Response:
+    return Response(reply.code, reply.content, reply.headers, reply.content_type, is_final=True)
+
+
+def _format(http: web.BaseRequest, response: Response) -> tuple[bytes, str]:
+    """Body and media type as the client requests them."""
+    accept = http.headers.get("Accept", "")
+    options = response.options
+    if options is None:
+        try:
+            options = negotiate(accept) if response.code < 400 else negotiate_plain(accept)
+        except StatusError:
+            # An error is not hidden behind a 406 (WriteRawJSON).
+            return indent(response.body), JSON
+    pretty = is_pretty(http.raw_path, http.headers.get("User-Agent", ""))
+    body = format_body(response.body, options, pretty=pretty)
+    return body, options.media if response.media == JSON else response.media
 
 
 def _parse_target(http: web.BaseRequest) -> tuple[str, Query]:
@@ -206,17 +240,6 @@ def _parse_target(http: web.BaseRequest) -> tuple[str, Query]:
 
 
 _NO_QUERY = Query()
-
-
-def _reformat(body: bytes, request: Request, accept: str) -> tuple[bytes, str]:
-    """The body as YAML or indented, if the client requests that."""
-    if "yaml" in accept and negotiate(accept).media == YAML:
-        from kubeloop.wire.yaml import dump_document
-
-        return dump_document(msgspec.json.decode(body)).encode(), YAML
-    if request.query.flag("pretty"):
-        return msgspec.json.format(body, indent=2) + b"\n", JSON
-    return body, JSON
 
 
 async def _compress(body: bytes) -> bytes:

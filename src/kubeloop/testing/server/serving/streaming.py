@@ -12,11 +12,12 @@ import random
 from typing import final
 
 from aiohttp import web
+from multidict import CIMultiDict
 
 from kubeloop.kit import Clock
 
 from ..faults import Cut, Faults, SeenRequest
-from ..request.negotiation import YAML, warning_headers
+from ..request.negotiation import JSON, warning_headers
 from ..verbs.logs import Logs, LogStream
 from ..watching import Hub
 from .dispatch import WatchStream
@@ -39,13 +40,16 @@ class Streamer:
         self._clock = clock
 
     async def send(
-        self, request: web.BaseRequest, stream: WatchStream, seen: SeenRequest
+        self,
+        request: web.BaseRequest,
+        stream: WatchStream,
+        seen: SeenRequest,
+        headers: CIMultiDict[str],
     ) -> web.StreamResponse:
         """Send the whole stream. Cancelled when the client disconnects; it closes the watch."""
-        response = web.StreamResponse(headers={"Cache-Control": "no-cache, private"})
+        response = web.StreamResponse(headers=headers)
         response.headers.extend(warning_headers(stream.warnings))
-        media = "application/json" if stream.options.media != YAML else YAML
-        response.content_type = media
+        response.content_type = JSON
         response.enable_chunked_encoding()
         try:
             await response.prepare(request)
@@ -60,9 +64,11 @@ class Streamer:
             self._hub.close(stream.watcher)
         return response
 
-    async def send_log(self, request: web.BaseRequest, stream: LogStream) -> web.StreamResponse:
+    async def send_log(
+        self, request: web.BaseRequest, stream: LogStream, headers: CIMultiDict[str]
+    ) -> web.StreamResponse:
         """Send a log until it ends. Cancelled when the client disconnects."""
-        response = web.StreamResponse(headers={"Cache-Control": "no-cache, private"})
+        response = web.StreamResponse(headers=headers)
         response.content_type = "text/plain"
         response.enable_chunked_encoding()
         try:
