@@ -1,8 +1,8 @@
 """Installs etcd, kube-apiserver, kube-controller-manager and kubectl for tests.
 
-    python tools/assets.py                      build or copy what is missing, print the directory
-    python tools/assets.py --where              print the directory only
-    python tools/assets.py --version v1.36.4    etcd and kube-apiserver of another version, beside it
+    python tools/assets.py                     build or copy what is missing, print the directory
+    python tools/assets.py --where             print the directory only
+    python tools/assets.py --version v1.36.4   kube-apiserver of another version, beside it
 
 They are copied from `KUBEBUILDER_ASSETS` if it is set, and otherwise built with Go at the versions
 of tests/assets. An interrupted run leaves no process behind, and the next one continues.
@@ -107,7 +107,8 @@ def _install_version(version: str) -> int:
     module = target / "module"
     module.mkdir(parents=True, exist_ok=True)
     command = ["go", "mod", "download", "-json", f"k8s.io/kubernetes@{version}"]
-    downloaded = json.loads(subprocess.run(command, stdout=subprocess.PIPE, cwd=module).stdout)
+    ended = subprocess.run(command, stdout=subprocess.PIPE, cwd=module, check=False)
+    downloaded = json.loads(ended.stdout)  # also after a failure
     if "GoMod" not in downloaded or "Error" in downloaded:
         print(f"make assets: {downloaded.get('Error', downloaded)}", file=sys.stderr)
         return 1
@@ -117,8 +118,10 @@ def _install_version(version: str) -> int:
     if code:
         print(f"make assets: building kube-apiserver {version} ended with {code}", file=sys.stderr)
         return code
-    (target / "etcd").unlink(missing_ok=True)
-    (target / "etcd").hardlink_to(folder() / "etcd")
+    for name in ("etcd", "kubectl"):
+        (target / name).unlink(missing_ok=True)
+        if (folder() / name).exists():  # kubectl is not built for this
+            (target / name).hardlink_to(folder() / name)
     return 0
 
 

@@ -31,8 +31,8 @@ _HELP = "--secure-port\n--client-ca-file\n--unsafe-no-fsync"
 class FileAuthority:
     """The certificates that envtest has written; takes the place of a generated authority."""
 
-    def __init__(self, folder: Path, client_ca: Path) -> None:
-        self.pem = client_ca.read_bytes()
+    def __init__(self, folder: Path, client_ca: Path | None) -> None:
+        self.pem = (client_ca or folder / "apiserver.crt").read_bytes()
         self._pair = certs.KeyPair(
             (folder / "apiserver.crt").read_bytes(), (folder / "apiserver.key").read_bytes()
         )
@@ -55,7 +55,7 @@ def main(arguments: Sequence[str]) -> int:
         parser.add_argument("--secure-port", type=int, required=True)
         parser.add_argument("--bind-address", default="127.0.0.1")
         parser.add_argument("--cert-dir", type=Path, required=True)
-        parser.add_argument("--client-ca-file", type=Path, required=True)
+        parser.add_argument("--client-ca-file", type=Path)
         run(_serve(parser.parse_known_args(flags)[0]))
     return 0
 
@@ -67,7 +67,10 @@ async def _serve(flags: argparse.Namespace) -> None:
     authority = FileAuthority(flags.cert_dir, flags.client_ca_file)
     # A server always generates its certificates; envtest's clients trust only those of envtest.
     setattr(certs, "Authority", lambda: authority)  # noqa: B010 - not the declared type
-    async with APIServer(rbac=True, host=flags.bind_address, port=flags.secure_port):
+    # envtest reads /healthz without credentials.
+    async with APIServer(
+        rbac=True, anonymous=True, host=flags.bind_address, port=flags.secure_port
+    ):
         await stop.wait()
 
 
