@@ -35,7 +35,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kubeloop.testing import APIServer, ControlPlane, Workloads, assets_folder
-from kubeloop.wire.core.v1 import ServiceAccount
+from kubeloop.testing.kubeconfigs import kubeconfig_text
+from kubeloop.wire.core.v1 import Container, Pod, PodSpec, ServiceAccount
 from kubeloop.wire.meta.v1 import ObjectMeta
 
 TOOLS = Path(__file__).parent
@@ -405,16 +406,35 @@ async def _cluster(server: str) -> AsyncIterator[Path]:
     home = cache() / f"home-{os.getpid()}"
     kubeconfig = home / ".kube" / "config"
     async with running, Workloads(running.config):
-        if isinstance(running, APIServer):  # no controller creates it
-            account = ServiceAccount(metadata=ObjectMeta(name="default"))
-            await running.client().core_v1.service_accounts("default").create(account)
+        await _create_objects(running)
         kubeconfig.parent.mkdir(parents=True)
         kubeconfig.touch(mode=0o600)
-        kubeconfig.write_text(running.kubeconfig(), encoding="utf-8")
+        kubeconfig.write_text(_kubeconfig(running), encoding="utf-8")
         try:
             yield kubeconfig
         finally:
             shutil.rmtree(home)
+
+
+async def _create_objects(server: APIServer | ControlPlane) -> None:
+    """What every cluster has, and some tests expect: an account, and pods of the system."""
+    client = server.client()
+    if isinstance(server, APIServer):  # no controller creates it
+        account = ServiceAccount(metadata=ObjectMeta(name="default"))
+        await client.core_v1.service_accounts("default").create(account)
+    pod = Pod(
+        metadata=ObjectMeta(name="system"),
+        spec=PodSpec(containers=[Container(name="main", image="pause")]),
+    )
+    await client.core_v1.pods("kube-system").create(pod)
+
+
+def _kubeconfig(server: APIServer | ControlPlane) -> str:
+    """With a client certificate on both servers, as most clusters have."""
+    if isinstance(server, ControlPlane):
+        return server.kubeconfig()
+    pair = server.service.client_certificate("kubernetes-admin", ("system:masters",))
+    return kubeconfig_text(server.url, ca=server.service.ca, pair=pair)
 
 
 def _python_source(peer: PythonPeer, checkouts: Path | None) -> Path:
