@@ -253,11 +253,12 @@ def run_controller_runtime(server: str, only: Collection[str] | None = None) -> 
             )
             if not report.exists():
                 raise CannotRun(f"the tests of {package} wrote no report (see {cache()})")
-            _add_specs(outcome, package, json.loads(report.read_bytes()))
+            add_specs(outcome, package, json.loads(report.read_bytes()))
     return outcome
 
 
-def _add_specs(outcome: Outcome, package: str, suites: Sequence[Mapping[str, object]]) -> None:
+def add_specs(outcome: Outcome, package: str, suites: Sequence[Mapping[str, object]]) -> None:
+    """Add the specs of a report of ginkgo."""
     states = {"passed": outcome.passed, "skipped": outcome.skipped, "pending": outcome.skipped}
     for suite in suites:
         specs = suite["SpecReports"]
@@ -369,10 +370,11 @@ def run_python(peer: PythonPeer, server: str, checkouts: Path | None) -> Outcome
     asyncio.run(run())
     if not report.exists():
         raise CannotRun(f"pytest wrote no report (see {report.with_suffix('.log')})")
-    return _outcome(report)
+    return read_report(report)
 
 
-def _outcome(report: Path) -> Outcome:
+def read_report(report: Path) -> Outcome:
+    """What a report of pytest says."""
     outcome = Outcome()
     for case in ET.parse(report).iter("testcase"):
         name = f"{case.get('classname')}::{case.get('name')}"
