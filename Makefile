@@ -3,6 +3,7 @@
 
 PYTHON ?= python3
 ARGS ?=
+VERSIONS ?= v1.35.8 v1.36.4 v1.37.1
 PY := .venv/bin/python
 
 # The tests start many interpreters; without bytecode each would compile every module again.
@@ -76,12 +77,27 @@ words: .venv/.ready ## list the words that the glossary replaces
 
 .PHONY: assets
 assets: .venv/.ready ## build or copy etcd, kube-apiserver and kubectl into ~/.cache/kubeloop, once
-	$(PY) tools/assets.py
+	$(PY) tools/assets.py $(if $(VERSION),--version $(VERSION))
 
 .PHONY: test-real
 test-real: assets ## run conformance, faults, streams and examples against kube-apiserver
 	$(PY) tools/run_tests.py tests/conformance tests/campaign/test_real_campaign.py tests/kubelet \
 	  tests/examples tests/runtime/test_conversion_asked.py --kube envtest $(ARGS)
+
+# The files that test kubeloop's own client; the others describe what kube-apiserver 1.37 responds.
+.PHONY: test-versions
+test-versions: assets ## test the client with the Kubernetes versions that versioning.md names
+	@for version in $(VERSIONS); do \
+	  folder=$$($(PY) tools/assets.py --version $$version); \
+	  echo "== kube-apiserver $$version"; \
+	  KUBEBUILDER_ASSETS="$$folder" $(PY) tools/run_tests.py --kube envtest \
+	    tests/conformance/test_edits.py tests/conformance/test_patches.py tests/kubelet \
+	    tests/campaign/test_real_campaign.py tests/runtime/test_conversion_asked.py $(ARGS); \
+	done
+
+.PHONY: test-peers
+test-peers: assets .venv/.ready ## run other clients' tests on both servers; ARGS="kopf kr8s"
+	$(PY) tools/peers.py $(ARGS)
 
 .PHONY: golden
 golden: .venv/.ready ## run the golden cases with client-go (needs Go); ARGS=--check only compares

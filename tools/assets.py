@@ -1,11 +1,13 @@
 """Installs etcd, kube-apiserver, kube-controller-manager and kubectl for tests.
 
-    python tools/assets.py            build or copy what is missing, print the directory
-    python tools/assets.py --where    print the directory only
+    python tools/assets.py                     build or copy what is missing, print the directory
+    python tools/assets.py --where             print the directory only
+    python tools/assets.py --version v1.36.4   kube-apiserver of another version, beside it
 
 They are copied from `KUBEBUILDER_ASSETS` if it is set, and otherwise built with Go at the versions
 of tests/assets. An interrupted run leaves no process behind, and the next one continues.
 The stand-in kubelet of tests/kubelet is always built; without Go, tests that need it are skipped.
+Another version has a directory of its own in this one; its Go module is generated there.
 """
 
 from __future__ import annotations
@@ -13,7 +15,9 @@ from __future__ import annotations
 import argparse
 import contextlib
 import hashlib
+import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -38,6 +42,7 @@ PROGRAMS = (
         "k8s.io/kubernetes/cmd/kube-controller-manager",
     ),
 )
+PACKAGES = {name: package for name, _, package in PROGRAMS}
 KUBELET = ("stand-in-kubelet", "kubelet", ".")
 _VERSION = "k8s.io/component-base/version"
 _CLIENT_VERSION = "k8s.io/client-go/pkg/version"
@@ -47,18 +52,35 @@ Install Go (1.26 or newer), or set KUBEBUILDER_ASSETS to a directory with
 etcd, kube-apiserver, kube-controller-manager and kubectl."""
 
 
-def folder() -> Path:
+def folder(version: str = KUBERNETES) -> Path:
     """The directory of the programs in the user's cache, shared by all clones."""
     root = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(root, "kubeloop", "assets")
+    assets = Path(root, "kubeloop", "assets")
+    return assets if version == KUBERNETES else assets / version
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Install the programs; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=_Raw)
     parser.add_argument("--where", action="store_true", help="print the directory only")
-    where = parser.parse_args(arguments).where
-    if not where:
+    parser.add_argument("--version", type=_version, default=KUBERNETES, help="of Kubernetes")
+    given = parser.parse_args(arguments)
+    if given.version == KUBERNETES:
+        return _install(only_print=given.where)
+    code = 0 if given.where else _install_version(given.version)
+    if code == 0:
+        print(folder(given.version))
+    return code
+
+
+def _version(text: str) -> str:
+    if re.fullmatch(r"v1\.\d+\.\d+", text) is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a version such as v1.36.4")
+    return text
+
+
+def _install(*, only_print: bool) -> int:
+    if not only_print:
         folder().mkdir(parents=True, exist_ok=True)
         _remove_other_versions()
         given = os.environ.get("KUBEBUILDER_ASSETS")
@@ -68,6 +90,56 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return code
     print(folder())
     return 0
+
+
+def _install_version(version: str) -> int:
+    """Build kube-apiserver of `version` in its own directory, with the etcd of this one."""
+    target = folder(version)
+    if os.access(target / "kube-apiserver", os.X_OK):
+        return 0
+    if shutil.which("go") is None:
+        print(_NO_GO, file=sys.stderr)
+        return 1
+    etcd = [part for part in _missing() if part[0] == "etcd"]
+    folder().mkdir(parents=True, exist_ok=True)
+    if code := _build(etcd):
+        return code
+    module = target / "module"
+    module.mkdir(parents=True, exist_ok=True)
+    command = ["go", "mod", "download", "-json", f"k8s.io/kubernetes@{version}"]
+    ended = subprocess.run(command, stdout=subprocess.PIPE, cwd=module, check=False)
+    downloaded = json.loads(ended.stdout)  # also after a failure
+    if "GoMod" not in downloaded or "Error" in downloaded:
+        print(f"make assets: {downloaded.get('Error', downloaded)}", file=sys.stderr)
+        return 1
+    (module / "go.mod").write_text(_module(version, Path(downloaded["GoMod"]).read_text()))
+    print(f"building kube-apiserver {version}", file=sys.stderr)
+    code = _build_one("kube-apiserver", module, PACKAGES["kube-apiserver"], version, "-mod=mod")
+    if code:
+        print(f"make assets: building kube-apiserver {version} ended with {code}", file=sys.stderr)
+        return code
+    for name in ("etcd", "kubectl"):
+        (target / name).unlink(missing_ok=True)
+        if (folder() / name).exists():  # kubectl is not built for this
+            (target / name).hardlink_to(folder() / name)
+    return 0
+
+
+def _module(version: str, source: str) -> str:
+    """A go.mod that requires k8s.io/kubernetes at `version`, whose own go.mod is `source`.
+
+    Kubernetes replaces its staging modules by folders of its repository, which only its main
+    module can do; they are published as v0.<minor>.<patch>.
+    """
+    published = version.replace("v1.", "v0.", 1)
+    lines = [
+        f"replace {name} => {name} {published}"
+        for name in re.findall(r"^\s+(\S+) => \./staging/", source, re.MULTILINE)
+    ]
+    language = re.search(r"^go .*$", source, re.MULTILINE)
+    assert language is not None, "every go.mod names the version of the language"
+    head = ["module kubeloop.test/kubernetes", language[0], f"require k8s.io/kubernetes {version}"]
+    return "\n".join([*head, *lines, ""])
 
 
 class _Raw(argparse.RawDescriptionHelpFormatter):
@@ -134,20 +206,22 @@ def _digest(module: Path) -> str:
     return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
 
 
-def _build_one(name: str, module: Path, package: str) -> int:
-    version = KUBERNETES.removeprefix("v").split(".")
+def _build_one(
+    name: str, module: Path, package: str, version: str = KUBERNETES, *options: str
+) -> int:
+    major, minor, _ = version.removeprefix("v").split(".")
     flags = ["-s", "-w"]
     for variable in (_VERSION, _CLIENT_VERSION):
-        flags += ["-X", f"{variable}.gitVersion={KUBERNETES}"]
-        flags += ["-X", f"{variable}.gitMajor={version[0]}"]
-        flags += ["-X", f"{variable}.gitMinor={version[1]}"]
-    target = folder() / f".{name}.{os.getpid()}"
-    command = ["go", "build", "-trimpath", "-ldflags", " ".join(flags), "-o", str(target), package]
+        flags += ["-X", f"{variable}.gitVersion={version}"]
+        flags += ["-X", f"{variable}.gitMajor={major}", "-X", f"{variable}.gitMinor={minor}"]
+    target = folder(version) / f".{name}.{os.getpid()}"
+    command = ["go", "build", *options, "-trimpath", "-ldflags", " ".join(flags)]
+    command += ["-o", str(target), package]
     try:
         with _Progress(name):
             code = _run(command, module)
         if code == 0:
-            target.replace(folder() / name)
+            target.replace(folder(version) / name)
     finally:
         target.unlink(missing_ok=True)
     return code

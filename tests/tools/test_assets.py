@@ -165,3 +165,42 @@ def test_an_interruption_while_a_program_is_started_leaves_no_process(
     process.communicate(timeout=20)
     assert process.returncode == 128 + number
     assert [path.name for path in assets.programs.iterdir()] == ["versions"]
+
+
+# `go mod download -json` names a go.mod; `go build` as above.
+KUBERNETES = """
+module k8s.io/kubernetes
+
+go 1.26.0
+
+replace (
+	k8s.io/api => ./staging/src/k8s.io/api
+	k8s.io/client-go => ./staging/src/k8s.io/client-go
+)
+"""
+
+
+def test_another_version_is_built_beside_the_default_one(assets: Assets, tmp_path: Path) -> None:
+    (tmp_path / "k8s.mod").write_text(KUBERNETES)
+    downloaded = f'{{"GoMod": "{tmp_path}/k8s.mod"}}'
+    assets.go(f"if [ \"$1\" = mod ]; then echo '{downloaded}'; exit; fi; {BUILD}")
+
+    process = assets.start("tools/assets.py", "--version", "v1.36.4")
+
+    folder = assets.programs / "v1.36.4"
+    assert process.communicate()[0].strip() == str(folder)
+    assert sorted(path.name for path in folder.iterdir()) == ["etcd", "kube-apiserver", "module"]
+    assert assets.built() == ["etcd", "v1.36.4"]
+    module = (folder / "module" / "go.mod").read_text()
+    assert "require k8s.io/kubernetes v1.36.4" in module
+    assert "replace k8s.io/client-go => k8s.io/client-go v0.36.4" in module
+
+
+def test_a_version_that_cannot_be_downloaded_is_an_error(assets: Assets) -> None:
+    assets.go('if [ "$1" = mod ]; then echo \'{"Error": "no such version"}\'; exit 1; fi; ' + BUILD)
+
+    process = assets.start("tools/assets.py", "--version", "v1.99.0")
+
+    _, errors = process.communicate()
+    assert process.returncode == 1
+    assert "no such version" in errors
