@@ -100,8 +100,16 @@ _ATOMIC_ITEMS: Final = frozenset(
 # Struct fields of the Go types that are no pointers, so that they always exist.
 _VALUE_OBJECTS: Final = frozenset(
     {
-        *("daemonEndpoints", "deprecatedSource", "devices", "involvedObject", "jobTemplate"),
-        *("kubeletEndpoint", "loadBalancer", "metadata", "nodeInfo", "podSelector", "pool"),
+        *(
+            "acceptedNames",
+            "daemonEndpoints",
+            "deprecatedSource",
+            "devices",
+            "involvedObject",
+            "jobTemplate",
+        ),
+        *("kubeletEndpoint", "loadBalancer", "metadata", "names", "nodeInfo", "podSelector"),
+        "pool",
         *("priorityLevelConfiguration", "regarding", "resource", "resources", "roleRef"),
         *("scaleTargetRef", "source", "spec", "status", "strategy", "taint", "template"),
         "updateStrategy",

@@ -25,7 +25,7 @@ __all__ = [
     "prepare_for_create",
     "prepare_for_update",
     "quality_of_service",
-    "with_condition_times",
+    "with_template_generation_of",
 ]
 
 # Kinds whose status is accepted at creation.
@@ -55,8 +55,13 @@ def prepare_for_create(
             return _new_pod(obj)
         case "", "Namespace":
             return _new_namespace(obj)
+        case "", "PersistentVolume":
+            since = value_at(obj, "metadata", "creationTimestamp")
+            return {**obj, "status": {**obj["status"], "lastPhaseTransitionTime": since}}
         case "", "Service":
             return _allocate(obj, allocator)
+        case "apiregistration.k8s.io", "APIService":
+            return _new_api_service(obj)
         case "apiextensions.k8s.io", "CustomResourceDefinition":
             return default(group, kind, without(obj, "status"))
         case "apps", "DaemonSet":
@@ -146,6 +151,20 @@ def _new_namespace(obj: JsonObject) -> JsonObject:
     return {**map_field(obj, "spec", add_finalizer, make=True), "status": {"phase": "Active"}}
 
 
+def _new_api_service(obj: JsonObject) -> JsonObject:
+    # Without a service, the group is served by kube-apiserver itself.
+    if value_at(obj, "spec", "service"):
+        return obj
+    condition = {
+        "type": "Available",
+        "status": "True",
+        "lastTransitionTime": value_at(obj, "metadata", "creationTimestamp"),
+        "reason": "Local",
+        "message": "this server serves the group itself",
+    }
+    return {**obj, "status": {"conditions": [condition]}}
+
+
 def _new_job(obj: JsonObject) -> JsonObject:
     """A job selects its pods by its uid, unless `manualSelector` is set."""
     uid, name = value_at(obj, "metadata", "uid"), value_at(obj, "metadata", "name")
@@ -188,24 +207,11 @@ def _with_template_generation(obj: JsonObject, number: int) -> JsonObject:
     return map_field(obj, "metadata", annotate)
 
 
-def _update_template_generation(new: JsonObject, old: JsonObject) -> JsonObject:
+def with_template_generation_of(new: JsonObject, old: JsonObject) -> JsonObject:
+    """An updated daemon set: the template generation grows if the template changed."""
     number = _template_generation(old)
     is_same = value_at(new, "spec", "template") == value_at(old, "spec", "template")
     return _with_template_generation(new, number if is_same else number + 1)
-
-
-def with_condition_times(new: dict[str, Any], old: dict[str, Any], *, now: str) -> dict[str, Any]:
-    """`new` with the missing times of its conditions; an unchanged status keeps its time."""
-    times = {
-        (each.get("type"), each.get("status")): each.get("lastTransitionTime")
-        for each in value_at(old, "status", "conditions") or ()
-    }
-
-    def set_times(condition: JsonObject) -> JsonObject:
-        since = times.get((condition.get("type"), condition.get("status"))) or now
-        return with_defaults(condition, {"lastUpdateTime": now, "lastTransitionTime": since})
-
-    return map_field(new, "status", lambda status: map_items(status, "conditions", set_times))
 
 
 # --- services
@@ -220,7 +226,7 @@ def prepare_for_update(
         StatusError: a requested address or port cannot be allocated (422).
     """
     if (group, kind) == ("apps", "DaemonSet"):
-        return _update_template_generation(new, old)
+        return with_template_generation_of(new, old)
     if (group, kind) != ("", "Service"):
         return new
     patched = map_field(new, "spec", lambda spec: _with_allocations(spec, old.get("spec") or {}))

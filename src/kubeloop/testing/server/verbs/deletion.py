@@ -30,6 +30,7 @@ CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 FOREGROUND = "foregroundDeletion"
 ORPHAN = "orphan"
 _PODS = ("", "pods")
+_OWN_DELETION = frozenset({DEFINITIONS, ("", "namespaces")})
 _JOBS = (
     "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background "
     "to remove them or set propagationPolicy=Orphan to suppress this warning"
@@ -97,17 +98,36 @@ def _with_deletion(
     grace = _grace(served, obj, options)
     if "deletionTimestamp" not in meta:
         meta["deletionTimestamp"] = timestamp(now + timedelta(seconds=grace))
-        meta["deletionGracePeriodSeconds"] = grace
-        # A deletion is a change of the desired state: the generation grows.
-        if meta.get("generation"):
-            meta["generation"] += 1
+        # Definitions and namespaces have a deletion of their own, which sets only the time.
+        if served.storage not in _OWN_DELETION:
+            meta["deletionGracePeriodSeconds"] = grace
+            # A deletion is a change of the desired state: the generation grows.
+            if meta.get("generation"):
+                meta["generation"] += 1
     elif grace < int(meta.get("deletionGracePeriodSeconds") or 0):
         meta["deletionTimestamp"] = timestamp(_deletion_start(meta) + timedelta(seconds=grace))
         meta["deletionGracePeriodSeconds"] = grace
     obj = {**obj, "metadata": meta}
     if served.storage == ("", "namespaces"):
         obj["status"] = {**(obj.get("status") or {}), "phase": "Terminating"}
+    if served.storage == DEFINITIONS:
+        obj["status"] = _with_terminating(obj.get("status") or {}, timestamp(now))
     return obj
+
+
+def _with_terminating(status: Object, now: str) -> Object:
+    """The status of a definition that is being deleted."""
+    conditions = status.get("conditions") or []
+    if any(each.get("type") == "Terminating" for each in conditions):
+        return status
+    condition = {
+        "type": "Terminating",
+        "status": "True",
+        "lastTransitionTime": now,
+        "reason": "InstanceDeletionPending",
+        "message": "the definition is being deleted; its objects are deleted first",
+    }
+    return {**status, "conditions": [*conditions, condition]}
 
 
 def _deletion_start(meta: Object) -> datetime:

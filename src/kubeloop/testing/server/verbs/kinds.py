@@ -12,7 +12,6 @@ from ..registry import ServedResource
 __all__ = [
     "creates_on_update",
     "has_generation",
-    "keeps_metadata_in_status",
     "orphans_by_default",
     "requires_version_on_update",
     "returns_deleted",
@@ -59,7 +58,9 @@ _CREATED_BY_UPDATE = frozenset(
         ("", "events"),
         ("", "limitranges"),
         ("", "services"),
+        ("coordination.k8s.io", "leasecandidates"),
         ("coordination.k8s.io", "leases"),
+        ("node.k8s.io", "runtimeclasses"),
         ("rbac.authorization.k8s.io", "clusterrolebindings"),
         ("rbac.authorization.k8s.io", "clusterroles"),
         ("rbac.authorization.k8s.io", "rolebindings"),
@@ -70,21 +71,27 @@ _CREATED_BY_UPDATE = frozenset(
 # Not AllowUnconditionalUpdate.
 _VERSION_REQUIRED = frozenset(
     {
+        ("admissionregistration.k8s.io", "mutatingadmissionpolicies"),
+        ("admissionregistration.k8s.io", "mutatingadmissionpolicybindings"),
         ("admissionregistration.k8s.io", "mutatingwebhookconfigurations"),
         ("admissionregistration.k8s.io", "validatingadmissionpolicies"),
         ("admissionregistration.k8s.io", "validatingadmissionpolicybindings"),
         ("admissionregistration.k8s.io", "validatingwebhookconfigurations"),
         ("apiextensions.k8s.io", "customresourcedefinitions"),
         ("apiregistration.k8s.io", "apiservices"),
+        ("certificates.k8s.io", "clustertrustbundles"),
+        ("certificates.k8s.io", "podcertificaterequests"),
+        ("coordination.k8s.io", "leasecandidates"),
         ("coordination.k8s.io", "leases"),
-        ("flowcontrol.apiserver.k8s.io", "flowschemas"),
-        ("flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations"),
+        ("internal.apiserver.k8s.io", "storageversions"),
         ("node.k8s.io", "runtimeclasses"),
         ("policy", "poddisruptionbudgets"),
+        ("resource.k8s.io", "resourcepoolstatusrequests"),
         ("storage.k8s.io", "csidrivers"),
         ("storage.k8s.io", "csinodes"),
         ("storage.k8s.io", "csistoragecapacities"),
         ("storage.k8s.io", "volumeattachments"),
+        ("storagemigration.k8s.io", "storageversionmigrations"),
     }
 )
 
@@ -104,9 +111,6 @@ _DELETED_RETURNED = frozenset(
         ("storage.k8s.io", "volumeattachments"),
     }
 )
-
-# Kinds whose status strategy keeps the labels of the stored object.
-_LABELS_KEPT_IN_STATUS = frozenset({("apps", "deployments"), ("apps", "daemonsets")})
 
 # DefaultGarbageCollectionPolicy is OrphanDependents.
 _ORPHANED = frozenset({("", "replicationcontrollers"), ("batch", "jobs")})
@@ -135,8 +139,3 @@ def returns_deleted(served: ServedResource) -> bool:
 def orphans_by_default(served: ServedResource) -> bool:
     """Whether dependents stay when a deletion has no propagation policy."""
     return served.storage in _ORPHANED
-
-
-def keeps_metadata_in_status(served: ServedResource) -> bool:
-    """Whether a status update keeps labels and annotations."""
-    return served.custom is not None or served.storage in _LABELS_KEPT_IN_STATUS

@@ -14,13 +14,14 @@ import msgspec
 
 from kubeloop.wire import Json, Subresource, class_for
 
+from ..apply.reset_fields import METADATA, metadata_kept_by_status
 from ..registry import ServedResource
 from ..request.negotiation import JSON, body_summary, decode_body
 from ..request.options import FieldValidation
 from ..statuses import Cause, StatusError, bad_request, conflict, invalid, untyped_error
 from ..storage.store import Object, encoded
 from ..values.unknown_fields import check_types, duplicate_fields
-from .kinds import has_generation, keeps_metadata_in_status, requires_version_on_update
+from .kinds import has_generation, requires_version_on_update
 from .strategy import to_storage_version
 
 __all__ = [
@@ -268,10 +269,16 @@ def apply_update(served: ServedResource, old: Object, new: Object, *, part: str 
     return {**obj, "metadata": meta}
 
 
-def with_generation(served: ServedResource, old: Object, new: Object) -> Object:
+# The subresources whose strategies count changes of the spec.
+_COUNTED_PARTS = frozenset({"", "ephemeralcontainers", "resize", "scale"})
+
+
+def with_generation(served: ServedResource, old: Object, new: Object, *, part: str = "") -> Object:
     """`new`, with its defaults, in the next generation if its spec differs from `old`."""
     meta = new["metadata"]
-    if "generation" not in meta or not _has_new_generation(served, old, new):
+    if "generation" not in meta or part not in _COUNTED_PARTS:
+        return new
+    if not _has_new_generation(served, old, new):
         return new
     return {**new, "metadata": {**meta, "generation": int(meta["generation"]) + 1}}
 
@@ -319,48 +326,53 @@ def storage_error(served: ServedResource, meta: Object) -> str:
     )
 
 
-# Fields that only the server sets; an update keeps their old values.
-_SYSTEM_METADATA = (
-    "uid",
-    "creationTimestamp",
-    "deletionTimestamp",
-    "deletionGracePeriodSeconds",
-    "generation",
-)
-
-
 def _keep_system_metadata(old: Object, new: Object) -> Object:
+    """`new` with what only the server sets, as `BeforeUpdate` of the generic registry."""
     new.pop("selfLink", None)  # no server sets it since Kubernetes 1.20
-    for field in _SYSTEM_METADATA:
+    for field in ("uid", "creationTimestamp", "generation", "resourceVersion"):
         if field in old:
             new[field] = old[field]
         else:
             new.pop(field, None)
-    new["resourceVersion"] = old["resourceVersion"]
+    # A deletion that was not requested with DELETE is rejected by validation.
+    if "deletionTimestamp" in old:
+        new["deletionTimestamp"] = old["deletionTimestamp"]
+    if new.get("deletionGracePeriodSeconds") is None and "deletionGracePeriodSeconds" in old:
+        new["deletionGracePeriodSeconds"] = old["deletionGracePeriodSeconds"]
     return new
 
 
 def _merge_part(served: ServedResource, old: Object, new: Object, part: str) -> Object:
     # Each subresource has its own strategy in kube-apiserver: it takes over its part of the new
     # object and keeps the rest of the old one.
+    meta = new.get("metadata") or {}
     match part:
         case "":
             return _with_field(new, "status", old) if "status" in served.subresources else new
         case "status":
-            return _merge_status(served, old, new)
+            meta = _with_kept(meta, old["metadata"], metadata_kept_by_status(served))
+            return {**_with_field(old, "status", new), "metadata": meta}
         case "ephemeralcontainers":
             spec = _with_field(old["spec"], "ephemeralContainers", new.get("spec") or {})
-            return {**old, "spec": spec}
+            return {**old, "spec": spec, "metadata": _with_kept(meta, old["metadata"], METADATA)}
         case "resize":
-            return {**old, "spec": _merge_resources(old["spec"], new.get("spec") or {})}
+            spec = _merge_resources(old["spec"], new.get("spec") or {})
+            return {**old, "spec": spec, "metadata": _with_kept(meta, old["metadata"], METADATA)}
         case "approval":
             status = {**(old.get("status") or {})}
             status["conditions"] = (new.get("status") or {}).get("conditions") or []
-            return {**old, "status": status}
+            return {**old, "status": status, "metadata": meta}
         case "finalize":
             spec = _with_field(old.get("spec") or {}, "finalizers", new.get("spec") or {})
-            return {**old, "spec": spec, "metadata": new.get("metadata") or {}}
+            return {**old, "spec": spec, "metadata": meta}
     raise AssertionError(f"the subresource {part!r} is not a part of its object")
+
+
+def _with_kept(new: Object, old: Object, kept: tuple[str, ...]) -> Object:
+    """`new` with the values that the fields `kept` have in `old`."""
+    for field in kept:
+        new = _with_field(new, field, old)
+    return new
 
 
 def _with_field(target: Object, field: str, source: Object) -> Object:
@@ -368,18 +380,6 @@ def _with_field(target: Object, field: str, source: Object) -> Object:
     if field in source:
         return {**target, field: source[field]}
     return {key: value for key, value in target.items() if key != field}
-
-
-def _merge_status(served: ServedResource, old: Object, new: Object) -> Object:
-    merged = _with_field(old, "status", new)
-    meta = dict(new.get("metadata") or {})
-    # A status update may change labels and annotations of most kinds, never these.
-    kept: tuple[str, ...] = ("ownerReferences", "finalizers")
-    if keeps_metadata_in_status(served):
-        kept = (*kept, "labels", "annotations")
-    for field in kept:
-        meta = _with_field(meta, field, old["metadata"])
-    return {**merged, "metadata": meta}
 
 
 def _merge_resources(old: Object, new: Object) -> Object:

@@ -29,6 +29,7 @@ from kubeloop.kit import Clock
 from kubeloop.meta import generate_name
 
 from ..apply.managed import applied_name, apply
+from ..apply.reset_fields import reset_fields
 from ..apply.tracking import Tracker
 from ..builtin.allocation import Allocator
 from ..registry import Registry, ServedResource
@@ -204,21 +205,22 @@ class Verbs:
         """
         served, now = call.served, self.now()
         self.admission.check(call, "UPDATE")
-        obj = apply_update(served, old.obj, sent, part=call.part)
-        if call.part in {"", "ephemeralcontainers", "resize"} or served.custom is not None:
-            obj = strategy.default(served, obj)
-        if call.part:
-            obj = strategy.prepare_conditions(served, obj, old.obj, now=now)
-        else:
-            obj = strategy.prepare_update(served, obj, old.obj, self._allocator)
+        obj = strategy.default(served, sent)
+        # As in kube-apiserver, owners are those of the fields that were sent and defaulted; what
+        # the strategy of the kind then sets by itself has no owner.
         if not applied:
             obj = self.track_managers(call, old.obj, obj, now=now)
+        obj = apply_update(served, old.obj, obj, part=call.part)
+        if call.part:
+            obj = strategy.prepare_part(served, obj, old.obj, part=call.part, now=now)
+        else:
+            obj = strategy.prepare_update(served, obj, old.obj, self._allocator)
         has_webhooks = self.admission.has_webhooks()
         if has_webhooks:
             obj, more = await self._mutate(call, "UPDATE", obj, old.obj)
             warnings = [*warnings, *more]
         # Counted after defaulting and webhooks: only a change that is stored counts.
-        obj = with_generation(served, old.obj, obj)
+        obj = with_generation(served, old.obj, obj, part=call.part)
         self._validate(call, obj, old.obj)
         if has_webhooks:
             more = await self.admission.validate(call, "UPDATE", obj, old.obj)
@@ -336,7 +338,7 @@ class Verbs:
             subresource=call.part,
             facts=served.facts,
             now=self.now(),
-            has_status="status" in served.subresources,
+            resets=reset_fields(served, call.part),
         )
 
     # --- steps of every write
