@@ -1,7 +1,7 @@
 """The fields that a write cannot change, by kind and subresource.
 
-The facts are those of `PrepareForUpdate`, `GetResetFields` and `GetResetFieldsFilter` of
-kube-apiserver's strategies (`pkg/registry/.../strategy.go`).
+The facts are those of `PrepareForUpdate` and `GetResetFields` of kube-apiserver's strategies
+(`pkg/registry/.../strategy.go`).
 
 Guarantees: pure; objects that are passed in are never modified.
 See also: the write itself (`verbs.objects`), the owners of fields (`managed`).
@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from ..registry import ServedResource
-from ..values.json_values import map_field, map_items, without
+from ..values.json_values import map_field, without
 from .fieldsets import FieldSet
 
 __all__ = ["METADATA", "NO_RESETS", "ResetFields", "metadata_kept_by_status", "reset_fields"]
@@ -48,7 +48,6 @@ _KEPT_BY_STATUS: Final[dict[_Storage, tuple[str, ...]]] = {
     ("storage.k8s.io", "volumeattachments"): METADATA,
     ("storagemigration.k8s.io", "storageversionmigrations"): METADATA,
 }
-_RESIZED: Final = ("resources", "resizePolicy")
 
 
 def metadata_kept_by_status(served: ServedResource) -> tuple[str, ...]:
@@ -62,26 +61,19 @@ class ResetFields(msgspec.Struct, frozen=True):
     """The fields that a write cannot change."""
 
     paths: tuple[_Path, ...] = ()
-    part: str = ""  # `ephemeralcontainers` or `resize`, which can change only their own fields
 
     def strip(self, obj: dict[str, Any]) -> dict[str, Any]:
         """`obj` without these fields."""
-        if self.part:
-            return _only_part(obj, self.part)
         for path in self.paths:
             obj = _without_path(obj, path)
         return obj
 
     def filter(self, fields: FieldSet) -> FieldSet:
-        """The fields of a stripped object, without those of emptied objects and of list keys."""
-        if self.part == "resize":
-            return FieldSet(_without_keys(fields.tree))
+        """The fields of a stripped object, without those of objects that are empty now."""
         for path in self.paths:
-            if len(path) > 1:
-                # An object of which only these fields were sent is no field of the request.
-                top = fields.tree.get(f"f:{path[0]}")
-                if top is not None and top.keys() <= {"."}:
-                    fields = fields.without(FieldSet.of([f"f:{path[0]}"]))
+            top = fields.tree.get(f"f:{path[0]}")
+            if len(path) > 1 and top is not None and top.keys() <= {"."}:
+                fields = fields.without(FieldSet.of([f"f:{path[0]}"]))
         return fields
 
 
@@ -103,7 +95,9 @@ _NO_STATUS: Final = "no status"  # stands for the object itself of a kind withou
 @functools.lru_cache(1024)
 def _reset_fields(storage: _Storage, part: str) -> ResetFields:
     if part in {"ephemeralcontainers", "resize"}:
-        return ResetFields(part=part)
+        # Their strategies have filters, which kube-apiserver does not ask for: a write owns all
+        # that it sends, though only one part is stored.
+        return NO_RESETS
     if part == "approval":
         return ResetFields((("spec",), ("status", "certificate")))
     if part == "status":
@@ -126,32 +120,3 @@ def _without_path(obj: dict[str, Any], path: _Path) -> dict[str, Any]:
     if len(path) == 1:
         return without(obj, path[0])
     return map_field(obj, path[0], lambda value: without(value, path[1]))
-
-
-def _only_part(obj: dict[str, Any], part: str) -> dict[str, Any]:
-    found = obj.get("spec")
-    spec: dict[str, Any] = found if isinstance(found, dict) else {}
-    head = {key: value for key, value in obj.items() if key in {"apiVersion", "kind"}}
-    names = ("ephemeralContainers",) if part == "ephemeralcontainers" else _CONTAINERS
-    kept = {name: spec[name] for name in names if name in spec}
-    if part == "resize":
-        kept = map_items(kept, names, _resources_of)
-    return {**head, "spec": kept} if kept else head
-
-
-_CONTAINERS: Final = ("containers", "initContainers")
-
-
-def _resources_of(container: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in container.items() if key in {"name", *_RESIZED}}
-
-
-def _without_keys(tree: dict[str, Any]) -> dict[str, Any]:
-    found = {}
-    for element, node in tree.items():
-        if element in {".", "f:name"}:
-            continue
-        inner = node if element in {f"f:{name}" for name in _RESIZED} else _without_keys(node)
-        if inner:
-            found[element] = inner
-    return found

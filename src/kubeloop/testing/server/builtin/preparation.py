@@ -92,7 +92,18 @@ _WITH_STATUS: Final = frozenset(_kinds_with_status())
 
 def _new_pod(obj: JsonObject) -> JsonObject:
     # Cached by spec: the pods of a replica set differ only in their names.
-    return {**obj, **_pending_pod({key: obj[key] for key in obj.keys() & {"spec"}})}
+    obj = {**obj, **_pending_pod({key: obj[key] for key in obj.keys() & {"spec"}})}
+    if not value_at(obj, "spec", "schedulingGates"):
+        return obj
+    condition = {
+        "type": "PodScheduled",
+        "status": "False",
+        "lastProbeTime": None,
+        "lastTransitionTime": value_at(obj, "metadata", "creationTimestamp"),
+        "reason": "SchedulingGated",
+        "message": "a pod with scheduling gates is not scheduled",
+    }
+    return {**obj, "status": {**obj["status"], "conditions": [condition]}}
 
 
 @cached_by_content

@@ -30,7 +30,8 @@ CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 FOREGROUND = "foregroundDeletion"
 ORPHAN = "orphan"
 _PODS = ("", "pods")
-_OWN_DELETION = frozenset({DEFINITIONS, ("", "namespaces")})
+_NAMESPACES = ("", "namespaces")
+_OWN_DELETION = frozenset({DEFINITIONS, _NAMESPACES})
 _JOBS = (
     "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background "
     "to remove them or set propagationPolicy=Orphan to suppress this warning"
@@ -69,10 +70,16 @@ def decide(
     """
     _check_preconditions(served, obj["metadata"], options)
     marked = _with_deletion(served, obj, options, now)
-    if is_removable(marked):
+    # The first deletion of a namespace only marks it, even if it has no finalizers.
+    if is_removable(marked) and not (served.storage == _NAMESPACES and _is_new(obj)):
         # Pods are deleted gracefully even with 0 seconds: a watch sees the mark first.
         return Remove(marked if served.storage == _PODS and marked != obj else None)
     return Pending() if marked == obj else Mark(marked)
+
+
+def _is_new(obj: Object) -> bool:
+    """Whether nobody has requested its deletion yet."""
+    return "deletionTimestamp" not in obj["metadata"]
 
 
 def _check_preconditions(served: ServedResource, meta: Object, options: DeleteOptions) -> None:
@@ -108,7 +115,7 @@ def _with_deletion(
         meta["deletionTimestamp"] = timestamp(_deletion_start(meta) + timedelta(seconds=grace))
         meta["deletionGracePeriodSeconds"] = grace
     obj = {**obj, "metadata": meta}
-    if served.storage == ("", "namespaces"):
+    if served.storage == _NAMESPACES:
         obj["status"] = {**(obj.get("status") or {}), "phase": "Terminating"}
     if served.storage == DEFINITIONS:
         obj["status"] = _with_terminating(obj.get("status") or {}, timestamp(now))

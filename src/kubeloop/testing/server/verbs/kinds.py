@@ -11,6 +11,7 @@ from ..registry import ServedResource
 
 __all__ = [
     "creates_on_update",
+    "fields_kept_by_update",
     "has_generation",
     "orphans_by_default",
     "requires_version_on_update",
@@ -129,6 +130,13 @@ def creates_on_update(served: ServedResource) -> bool:
 def requires_version_on_update(served: ServedResource) -> bool:
     """Whether an update must have a resource version."""
     return served.custom is not None or served.storage in _VERSION_REQUIRED
+
+
+def fields_kept_by_update(served: ServedResource) -> tuple[str, ...]:
+    """The fields of the stored object that an update of the object itself cannot change."""
+    if served.storage == ("certificates.k8s.io", "certificatesigningrequests"):
+        return ("spec", "status")
+    return ("status",) if "status" in served.subresources else ()
 
 
 def returns_deleted(served: ServedResource) -> bool:

@@ -21,7 +21,7 @@ from ..request.options import FieldValidation
 from ..statuses import Cause, StatusError, bad_request, conflict, invalid, untyped_error
 from ..storage.store import Object, encoded
 from ..values.unknown_fields import check_types, duplicate_fields
-from .kinds import has_generation, requires_version_on_update
+from .kinds import fields_kept_by_update, has_generation, requires_version_on_update
 from .strategy import to_storage_version
 
 __all__ = [
@@ -348,7 +348,12 @@ def _merge_part(served: ServedResource, old: Object, new: Object, part: str) -> 
     meta = new.get("metadata") or {}
     match part:
         case "":
-            return _with_field(new, "status", old) if "status" in served.subresources else new
+            for field in fields_kept_by_update(served):
+                new = _with_field(new, field, old)
+            if served.storage == ("", "namespaces"):
+                finalizers = old.get("spec") or {}
+                new = {**new, "spec": _with_field(new.get("spec") or {}, "finalizers", finalizers)}
+            return new
         case "status":
             meta = _with_kept(meta, old["metadata"], metadata_kept_by_status(served))
             return {**_with_field(old, "status", new), "metadata": meta}
@@ -383,18 +388,25 @@ def _with_field(target: Object, field: str, source: Object) -> Object:
 
 
 def _merge_resources(old: Object, new: Object) -> Object:
-    by_name = {
-        each.get("name"): each for each in new.get("containers") or () if isinstance(each, dict)
-    }
-    containers = []
-    for container in old.get("containers") or ():
-        sent = by_name.get(container["name"])
-        if sent is None:
-            containers.append(container)
-        else:
-            resized = _with_field(container, "resources", sent)
-            containers.append(_with_field(resized, "resizePolicy", sent))
-    return {**old, "containers": containers}
+    """The spec of a pod with the resources of `new`, as `dropNonResizeUpdates`.
+
+    Containers that were added, removed or renamed are kept, and rejected by validation.
+    """
+    lists = [(name, old.get(name) or [], new.get(name) or []) for name in _CONTAINERS]
+    if any(len(before) != len(after) for _, before, after in lists):
+        return new
+    merged = _with_field(old, "resources", new) if new.get("resources") else old
+    for name, before, after in lists:
+        if [each.get("name") for each in before] != [each.get("name") for each in after]:
+            merged = {**merged, name: after}
+        elif before:
+            pairs = zip(before, after, strict=True)
+            merged = {**merged, name: [_with_kept(*pair, _RESIZED) for pair in pairs]}
+    return merged
+
+
+_CONTAINERS = ("containers", "initContainers")
+_RESIZED = ("resources", "resizePolicy")
 
 
 def _spec_changed(served: ServedResource, old: Object, new: Object) -> bool:
