@@ -60,6 +60,8 @@ def prepare_for_create(
             return {**obj, "status": {**obj["status"], "lastPhaseTransitionTime": since}}
         case "", "Service":
             return _allocate(obj, allocator)
+        case "", "ServiceAccount":
+            return _clean_secrets(obj)
         case "apiregistration.k8s.io", "APIService":
             return _new_api_service(obj)
         case "apiextensions.k8s.io", "CustomResourceDefinition":
@@ -176,6 +178,15 @@ def _new_api_service(obj: JsonObject) -> JsonObject:
     return {**obj, "status": {"conditions": [condition]}}
 
 
+def _clean_secrets(obj: JsonObject) -> JsonObject:
+    """A service account whose references to secrets have only a name."""
+
+    def clean(reference: JsonObject) -> JsonObject:
+        return {"name": reference["name"]} if reference.get("name") else {}
+
+    return map_items(obj, "secrets", clean)
+
+
 def _new_job(obj: JsonObject) -> JsonObject:
     """A job selects its pods by its uid, unless `manualSelector` is set."""
     uid, name = value_at(obj, "metadata", "uid"), value_at(obj, "metadata", "name")
@@ -236,6 +247,10 @@ def prepare_for_update(
     Raises:
         StatusError: a requested address or port cannot be allocated (422).
     """
+    if (group, kind) == ("", "ServiceAccount"):
+        return _clean_secrets(new)
+    if (group, kind) == ("", "Secret"):
+        return with_defaults(new, {"type": old.get("type")})
     if (group, kind) == ("apps", "DaemonSet"):
         return with_template_generation_of(new, old)
     if (group, kind) != ("", "Service"):

@@ -27,6 +27,7 @@ __all__ = [
     "delete_options",
     "list_options",
     "manager_from_user_agent",
+    "parse_version",
     "version_number",
     "write_options",
 ]
@@ -73,6 +74,13 @@ def _integer(text: str) -> int:
     if len(digits) > _LONGEST_NUMBER or not -(2**63) <= int(text) < 2**63:
         raise bad_request(f'strconv.ParseInt: parsing "{text[:64]}": value out of range')
     return int(text)
+
+
+def parse_version(text: str) -> int | None:
+    """A resource version as `strconv.ParseUint` reads it; None for a text that is no version."""
+    if not (text.isascii() and text.isdigit()) or len(text) > _LONGEST_NUMBER + 1:
+        return None
+    return number if (number := int(text)) < 2**64 else None
 
 
 def version_number(text: str, *, listed: bool = False) -> int:

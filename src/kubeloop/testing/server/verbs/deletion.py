@@ -78,7 +78,7 @@ def decide(
 
 
 def _is_new(obj: Object) -> bool:
-    """Whether nobody has requested its deletion yet."""
+    """Whether its deletion was not requested yet."""
     return "deletionTimestamp" not in obj["metadata"]
 
 

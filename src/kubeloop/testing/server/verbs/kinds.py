@@ -10,6 +10,7 @@ from __future__ import annotations
 from ..registry import ServedResource
 
 __all__ = [
+    "counts_generation",
     "creates_on_update",
     "fields_kept_by_update",
     "has_generation",
@@ -18,7 +19,7 @@ __all__ = [
     "returns_deleted",
 ]
 
-# Kinds whose objects have metadata.generation.
+# Kinds whose objects begin with metadata.generation 1. Others keep what a create sends.
 _GENERATION = frozenset(
     {
         ("", "pods"),
@@ -46,11 +47,15 @@ _GENERATION = frozenset(
         ("networking.k8s.io", "networkpolicies"),
         ("policy", "poddisruptionbudgets"),
         ("resource.k8s.io", "deviceclasses"),
+        ("resource.k8s.io", "devicetaintrules"),
         ("resource.k8s.io", "resourceslices"),
         ("scheduling.k8s.io", "priorityclasses"),
-        ("storage.k8s.io", "csidrivers"),
     }
 )
+# Kinds whose generation grows when their fields change.
+_COUNTED = (_GENERATION | {("storage.k8s.io", "csidrivers")}) - {
+    ("scheduling.k8s.io", "priorityclasses")
+}
 
 # AllowCreateOnUpdate.
 _CREATED_BY_UPDATE = frozenset(
@@ -99,6 +104,7 @@ _VERSION_REQUIRED = frozenset(
 # ReturnDeletedObject.
 _DELETED_RETURNED = frozenset(
     {
+        ("", "namespaces"),
         ("", "persistentvolumeclaims"),
         ("", "persistentvolumes"),
         ("", "pods"),
@@ -106,10 +112,16 @@ _DELETED_RETURNED = frozenset(
         ("", "resourcequotas"),
         ("", "serviceaccounts"),
         ("", "services"),
+        ("resource.k8s.io", "deviceclasses"),
+        ("resource.k8s.io", "resourceclaims"),
+        ("resource.k8s.io", "resourceclaimtemplates"),
+        ("resource.k8s.io", "resourcepoolstatusrequests"),
+        ("resource.k8s.io", "resourceslices"),
         ("storage.k8s.io", "csidrivers"),
         ("storage.k8s.io", "csinodes"),
         ("storage.k8s.io", "storageclasses"),
         ("storage.k8s.io", "volumeattachments"),
+        ("storage.k8s.io", "volumeattributesclasses"),
     }
 )
 
@@ -118,8 +130,13 @@ _ORPHANED = frozenset({("", "replicationcontrollers"), ("batch", "jobs")})
 
 
 def has_generation(served: ServedResource) -> bool:
-    """Whether its objects have metadata.generation."""
+    """Whether its objects begin with metadata.generation 1."""
     return served.custom is not None or served.storage in _GENERATION
+
+
+def counts_generation(served: ServedResource) -> bool:
+    """Whether metadata.generation of its objects grows when their fields change."""
+    return served.custom is not None or served.storage in _COUNTED
 
 
 def creates_on_update(served: ServedResource) -> bool:
@@ -141,7 +158,7 @@ def fields_kept_by_update(served: ServedResource) -> tuple[str, ...]:
 
 def returns_deleted(served: ServedResource) -> bool:
     """Whether the response to a deletion is the object instead of a Status."""
-    return served.storage in _DELETED_RETURNED or served.group == "resource.k8s.io"
+    return served.storage in _DELETED_RETURNED
 
 
 def orphans_by_default(served: ServedResource) -> bool:

@@ -17,16 +17,22 @@ from kubeloop.wire import Json, Subresource, class_for
 from ..apply.reset_fields import METADATA, metadata_kept_by_status
 from ..registry import ServedResource
 from ..request.negotiation import JSON, body_summary, decode_body
-from ..request.options import FieldValidation
+from ..request.options import FieldValidation, parse_version
 from ..statuses import Cause, StatusError, bad_request, conflict, invalid, untyped_error
 from ..storage.store import Object, encoded
 from ..values.unknown_fields import check_types, duplicate_fields
-from .kinds import fields_kept_by_update, has_generation, requires_version_on_update
+from .kinds import (
+    counts_generation,
+    fields_kept_by_update,
+    has_generation,
+    requires_version_on_update,
+)
 from .strategy import to_storage_version
 
 __all__ = [
     "DecodedObject",
     "apply_update",
+    "check_new_version",
     "decode_object",
     "decode_subresource",
     "duplicate_fields_in",
@@ -237,14 +243,8 @@ def new_uid() -> str:
 
 
 def with_system_metadata(served: ServedResource, obj: Object, *, now: str) -> Object:
-    """A new object with uid, creation time and generation (`FillObjectMetaSystemFields`).
-
-    Raises:
-        StatusError: 500 when it already has a version, as kube-apiserver responds.
-    """
+    """A new object with uid, creation time and generation (`FillObjectMetaSystemFields`)."""
     meta = dict(obj.get("metadata") or {})
-    if meta.get("resourceVersion"):
-        raise untyped_error("resourceVersion should not be set on objects to be created")
     for field in _SYSTEM_FIELDS:
         meta.pop(field, None)
     meta["uid"] = new_uid()
@@ -252,6 +252,19 @@ def with_system_metadata(served: ServedResource, obj: Object, *, now: str) -> Ob
     if has_generation(served):
         meta["generation"] = 1
     return {**obj, "metadata": meta}
+
+
+def check_new_version(obj: Object) -> None:
+    """Reject a new object that has a version already, as kube-apiserver's storage does.
+
+    A text that is no number counts as no version.
+
+    Raises:
+        StatusError: 500, because in kube-apiserver this is a plain Go error.
+    """
+    version = obj["metadata"].get("resourceVersion")
+    if version and parse_version(version):
+        raise untyped_error("resourceVersion should not be set on objects to be created")
 
 
 # --- updates
@@ -275,21 +288,28 @@ _COUNTED_PARTS = frozenset({"", "ephemeralcontainers", "resize", "scale"})
 
 def with_generation(served: ServedResource, old: Object, new: Object, *, part: str = "") -> Object:
     """`new`, with its defaults, in the next generation if its spec differs from `old`."""
-    meta = new["metadata"]
-    if "generation" not in meta or part not in _COUNTED_PARTS:
+    if part not in _COUNTED_PARTS or not counts_generation(served):
         return new
     if not _has_new_generation(served, old, new):
         return new
-    return {**new, "metadata": {**meta, "generation": int(meta["generation"]) + 1}}
+    meta = new["metadata"]
+    return {**new, "metadata": {**meta, "generation": int(meta.get("generation") or 0) + 1}}
 
 
 def _has_new_generation(served: ServedResource, old: Object, new: Object) -> bool:
     if _spec_changed(served, old, new):
         return True
-    # deploymentStrategy.PrepareForUpdate also counts changes of annotations.
-    if served.storage != ("apps", "deployments"):
+    field = _COUNTED_METADATA.get(served.storage)
+    if field is None:
         return False
-    return (old["metadata"].get("annotations") or {}) != (new["metadata"].get("annotations") or {})
+    return (old["metadata"].get(field) or {}) != (new["metadata"].get(field) or {})
+
+
+# Metadata whose changes count too (PrepareForUpdate of these kinds).
+_COUNTED_METADATA = {
+    ("apps", "deployments"): "annotations",
+    ("discovery.k8s.io", "endpointslices"): "labels",
+}
 
 
 def _check_version(served: ServedResource, old: Object, new: Object) -> None:
@@ -297,7 +317,8 @@ def _check_version(served: ServedResource, old: Object, new: Object) -> None:
     # strategy allows that.
     group, plural = served.group, served.plural
     version = new.get("resourceVersion")
-    if not version or version == "0":
+    number = parse_version(version or "0")
+    if number == 0:
         if requires_version_on_update(served):
             cause = Cause(
                 field="metadata.resourceVersion",
@@ -305,9 +326,9 @@ def _check_version(served: ServedResource, old: Object, new: Object) -> None:
                 message="Invalid value: 0: must be specified for an update",
             )
             raise invalid(group, plural, old["name"], [cause])
-    elif not (isinstance(version, str) and version.isdigit()):
+    elif number is None:
         raise untyped_error(f'strconv.ParseUint: parsing "{version}": invalid syntax')
-    elif version != old["resourceVersion"]:
+    elif number != parse_version(old["resourceVersion"]):
         raise conflict(group, plural, old["name"])  # OptimisticLockErrorMsg
     uid = new.get("uid")
     # The uid is a precondition of the write to etcd.

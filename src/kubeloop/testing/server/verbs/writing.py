@@ -53,6 +53,7 @@ from .kinds import creates_on_update
 from .objects import (
     DecodedObject,
     apply_update,
+    check_new_version,
     decode_object,
     duplicate_fields_in,
     is_noop,
@@ -146,12 +147,13 @@ class Verbs:
         self._validate(call, obj, None)
         if has_webhooks:
             warnings = [*warnings, *await self.admission.validate(call, "CREATE", obj, None)]
-        meta = obj["metadata"]
+        meta, is_dry_run = obj["metadata"], call.options.dry_run
+        if not is_dry_run:
+            check_new_version(obj)
         # After the last await: the name may have been taken while webhooks ran.
         existing = self.store.get(served.storage, key_of(meta.get("namespace", ""), meta["name"]))
         if existing is not None:
             raise _name_conflict(served, existing, is_generated=bool(meta.get("generateName")))
-        is_dry_run = call.options.dry_run
         entry = dry_run_entry(obj, None) if is_dry_run else self.store.write(served.storage, obj)
         return WriteResult(entry, 201, tuple(warnings))
 
@@ -186,7 +188,7 @@ class Verbs:
 
     async def _update_missing(self, call: Call, decoded: DecodedObject) -> WriteResult:
         # AllowCreateOnUpdate of the kind's strategy.
-        if not creates_on_update(call.served) or call.part:
+        if not creates_on_update(call.served) or call.part not in {"", "status"}:
             raise not_found(call.served.group, call.served.plural, call.name)
         meta = {k: v for k, v in decoded.obj["metadata"].items() if k != "resourceVersion"}
         if meta.get("uid"):
@@ -271,16 +273,7 @@ class Verbs:
         result = apply_patch(served, to_served_version(served, old.obj), raw, patch_type)
         decoded = self._decode_patched(call, result, raw)
         obj = match_path(served, decoded.obj, call.namespace, call.name)
-        uid = obj["metadata"].get("uid")
-        if uid and uid != old.uid:
-            # A patch for an earlier object of this name usually has its version, too. The
-            # version is checked before the uid, so the client gets a conflict.
-            version = obj["metadata"].get("resourceVersion")
-            if version and version != old.obj["metadata"]["resourceVersion"]:
-                raise conflict(served.group, served.plural, call.name)
-            message = f'Invalid value: "{uid}": {_IMMUTABLE}'
-            cause = Cause("metadata.uid", "FieldValueInvalid", message)
-            raise invalid(served.group, served.kind, call.name, [cause])
+        _check_patched_uid(served, old, obj)
         return await self.replace(call, old, obj, decoded.warnings)
 
     def _decode_patched(self, call: Call, result: Object, raw: bytes) -> DecodedObject:
@@ -307,6 +300,7 @@ class Verbs:
         merged = self.merge_applied(call, live, to_served_version(served, applied))
         obj = strategy.to_storage_version(served, merged)
         if old is not None:
+            _check_patched_uid(served, old, obj)
             return await self.replace(call, old, obj, decoded.warnings, applied=True)
         fields = obj["metadata"].get("managedFields")
         obj = with_system_metadata(served, obj, now=self.now())
@@ -379,6 +373,21 @@ class Verbs:
             raise invalid(served.storage[0], served.kind, name, causes)
 
 
+def _check_patched_uid(served: ServedResource, old: Entry, obj: Object) -> None:
+    """Reject a patch of the uid, which is a precondition only in an update."""
+    uid = obj["metadata"].get("uid")
+    if not uid or uid == old.uid:
+        return
+    # A patch for an earlier object of this name usually has its version, too. The version is
+    # checked before the uid, so the client gets a conflict.
+    version = obj["metadata"].get("resourceVersion")
+    if version and version != old.obj["metadata"]["resourceVersion"]:
+        raise conflict(served.group, served.plural, old.name)
+    message = f'Invalid value: "{uid}": {_IMMUTABLE}'
+    cause = Cause("metadata.uid", "FieldValueInvalid", message)
+    raise invalid(served.group, served.kind, old.name, [cause])
+
+
 def _with_name(call: Call, obj: Object) -> Call:
     name = obj["metadata"].get("name")
     if call.name or not isinstance(name, str):
@@ -419,9 +428,6 @@ def _unreadable_result(error: StatusError, result: Object) -> StatusError:
 
 def dry_run_entry(obj: Object, old: Entry | None) -> Entry:
     """An object as a write would store it, without the write."""
-    meta = dict(obj["metadata"])
-    if old is None:
-        meta.pop("resourceVersion", None)
-    obj = {**obj, "metadata": meta}
+    meta = obj["metadata"]
     key = key_of(meta.get("namespace", ""), meta["name"])
     return Entry(key, obj, tail_of(obj), old.version if old else 0)
