@@ -150,7 +150,11 @@ def quality_of_service(pod: Mapping[str, Any]) -> str:
 def _limits_and_requests(container: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
     def of(name: str) -> dict[str, str]:
         amounts = value_at(container, "resources", name) or {}
-        return {key: str(value) for key, value in amounts.items() if key in {"cpu", "memory"}}
+        return {
+            key: str(value)
+            for key, value in amounts.items()
+            if key in {"cpu", "memory"} and str(value) != "0"
+        }
 
     return of("limits"), of("requests")
 

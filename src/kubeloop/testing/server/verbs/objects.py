@@ -7,6 +7,7 @@ See also: `strategy` (what differs by kind), `writing` (the order of the steps).
 
 from __future__ import annotations
 
+import json
 import os
 from typing import NamedTuple
 
@@ -65,8 +66,29 @@ def read_object(
     obj = decode_body(raw, media, kind=served.kind)
     if served.custom is not None:
         _check_custom_type(served, obj, raw)
-    duplicates = duplicate_fields_in(raw, obj) if validation != "Ignore" and media == JSON else []
+    duplicates = duplicate_fields_in(raw, obj) if media == JSON else []
+    if duplicates and served.custom is None:
+        obj = json.loads(raw, object_pairs_hook=_merge_duplicates)
     return decode_object(served, obj, validation=validation, duplicates=duplicates)
+
+
+def _merge_duplicates(pairs: list[tuple[str, Json]]) -> Object:
+    """An object of which a key that occurs twice has both values, as Go decodes into structs."""
+    found: Object = {}
+    for key, value in pairs:
+        found[key] = _merge_values(found[key], value) if key in found else value
+    return found
+
+
+def _merge_values(old: Json, new: Json) -> Json:
+    if isinstance(old, dict) and isinstance(new, dict):
+        merged = {key: _merge_values(old[key], new[key]) for key in old.keys() & new.keys()}
+        return {**old, **new, **merged}
+    if isinstance(old, list) and isinstance(new, list):
+        # Go decodes into the elements that the list had.
+        both = [_merge_values(*pair) for pair in zip(old, new, strict=False)]
+        return [*both, *new[len(both) :]]
+    return new
 
 
 def duplicate_fields_in(raw: bytes, value: Json = None) -> list[str]:
@@ -105,7 +127,7 @@ def decode_object(
         obj, unknown, problems = check_types(cls, obj)
     if problems:
         raise _undecodable(served, problems[0])
-    dropped = duplicates or []
+    dropped = [] if validation == "Ignore" else duplicates or []
     if unknown:
         dropped = [*dropped, *[f'unknown field "{path}"' for path in unknown]]
     if dropped and validation == "Strict":

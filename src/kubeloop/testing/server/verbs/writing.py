@@ -21,6 +21,7 @@ See also: `request.calls` (arguments and results), `deletion`, `lists`, `subreso
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from typing import final
 
 import msgspec
@@ -40,6 +41,7 @@ from ..statuses import (
     Cause,
     StatusError,
     already_exists,
+    bad_request,
     conflict,
     generate_name_conflict,
     invalid,
@@ -64,7 +66,15 @@ from .objects import (
     with_generation,
     with_system_metadata,
 )
-from .patching import APPLY, apply_patch, decode_apply_body
+from .patching import (
+    APPLY,
+    JSON_PATCH,
+    STRATEGIC,
+    apply_patch,
+    decode_apply_body,
+    is_json,
+    unknown_members,
+)
 
 __all__ = ["Verbs", "dry_run_entry"]
 
@@ -119,7 +129,7 @@ class Verbs:
     async def create(self, call: Call, raw: bytes, media: str) -> WriteResult:
         """Create the object in a body. Cancelled before the store, it leaves nothing behind."""
         decoded = read_object(call.served, raw, media, validation=call.options.validation)
-        return await self.create_object(call, decoded)
+        return await _with_warnings(self.create_object(call, decoded), decoded)
 
     async def create_object(self, call: Call, decoded: DecodedObject) -> WriteResult:
         """Create an object that is decoded already. Raises `StatusError`."""
@@ -175,7 +185,7 @@ class Verbs:
     async def update(self, call: Call, raw: bytes, media: str) -> WriteResult:
         """Replace an object or one subresource. Cancelled, it leaves the old object."""
         decoded = read_object(call.served, raw, media, validation=call.options.validation)
-        return await self.update_object(call, decoded)
+        return await _with_warnings(self.update_object(call, decoded), decoded)
 
     async def update_object(self, call: Call, decoded: DecodedObject) -> WriteResult:
         """Replace an object with one that is decoded already. Raises `StatusError`."""
@@ -271,15 +281,25 @@ class Verbs:
         if old is None:
             raise not_found(served.group, served.plural, call.name)
         result = apply_patch(served, to_served_version(served, old.obj), raw, patch_type)
-        decoded = self._decode_patched(call, result, raw)
-        obj = match_path(served, decoded.obj, call.namespace, call.name)
-        _check_patched_uid(served, old, obj)
+        decoded = self._decode_patched(call, result, raw, patch_type)
+        return await _with_warnings(self._replace_patched(call, old, decoded), decoded)
+
+    async def _replace_patched(self, call: Call, old: Entry, decoded: DecodedObject) -> WriteResult:
+        obj = match_path(call.served, decoded.obj, call.namespace, call.name)
+        _check_patched_uid(call.served, old, obj)
         return await self.replace(call, old, obj, decoded.warnings)
 
-    def _decode_patched(self, call: Call, result: Object, raw: bytes) -> DecodedObject:
+    def _decode_patched(
+        self, call: Call, result: Object, raw: bytes, patch_type: str
+    ) -> DecodedObject:
         """The object that a patch made, without unknown fields."""
         validation = call.options.validation
         duplicates = [] if validation == "Ignore" else duplicate_fields_in(raw)
+        if patch_type == JSON_PATCH and validation != "Ignore":
+            duplicates += unknown_members(raw)
+        if not result.get("apiVersion") and call.served.custom is None and patch_type != STRATEGIC:
+            # Go then decodes into the internal type, of which it knows no field.
+            result = {"kind": call.served.kind, **_as_unknown(result, duplicates)}
         try:
             return decode_object(call.served, result, validation=validation, duplicates=duplicates)
         except StatusError as error:
@@ -290,6 +310,8 @@ class Verbs:
     async def _apply(self, call: Call, old: Entry | None, raw: bytes) -> WriteResult:
         served = call.served
         decoded = self._decode_applied(call, raw)
+        if old is not None:
+            decoded = decoded._replace(obj=_with_url_name(decoded.obj, call.name))
         applied = match_path(served, decoded.obj, call.namespace, call.name)
         if old is None and call.part:
             raise not_found(served.group, served.plural, call.name)
@@ -312,8 +334,15 @@ class Verbs:
     def _decode_applied(self, call: Call, raw: bytes) -> DecodedObject:
         """The object in the body of an apply; unknown fields are always rejected."""
         obj = decode_apply_body(raw, call.served.kind, call.served.api_version)
+        validation = call.options.validation
+        duplicates = (
+            duplicate_fields_in(raw, obj) if validation != "Ignore" and is_json(raw) else []
+        )
+        if duplicates and validation == "Strict":
+            raise bad_request(f"error strict decoding YAML: {', '.join(duplicates)}")
         try:
-            return decode_object(call.served, obj, validation="Strict")
+            found = decode_object(call.served, obj, validation="Strict")
+            return found._replace(warnings=[*found.warnings, *duplicates])
         except StatusError as error:
             # The merge finds the same problem and reports it with structured-merge-diff's text.
             self.merge_applied(call, None, obj)
@@ -371,6 +400,27 @@ class Verbs:
         if causes:
             name = obj["metadata"].get("name", "")
             raise invalid(served.storage[0], served.kind, name, causes)
+
+
+async def _with_warnings(write: Awaitable[WriteResult], decoded: DecodedObject) -> WriteResult:
+    """The result of a write; if it fails, the warnings about its body are sent all the same."""
+    try:
+        return await write
+    except StatusError as error:
+        error.warnings = (*decoded.warnings, *error.warnings)
+        raise
+
+
+def _as_unknown(obj: Object, problems: list[str]) -> Object:
+    """An object without any field of `obj`; each is reported in `problems`."""
+    problems += [f'unknown field "{key}"' for key in sorted(obj.keys() - {"kind", "apiVersion"})]
+    return {}
+
+
+def _with_url_name(obj: Object, name: str) -> Object:
+    """An applied object that leaves its name to the URL."""
+    meta = obj.get("metadata") or {}
+    return obj if meta.get("name") else {**obj, "metadata": {**meta, "name": name}}
 
 
 def _check_patched_uid(served: ServedResource, old: Entry, obj: Object) -> None:
