@@ -9,6 +9,7 @@ import pytest
 
 from kubeloop.testing.server.apply import managed
 from kubeloop.testing.server.apply.fieldsets import FieldSet, path_text
+from kubeloop.testing.server.apply.reset_fields import NO_RESETS, ResetFields
 from kubeloop.testing.server.statuses import StatusError
 from kubeloop.wire import TypeFacts, facts_of
 from kubeloop.wire.apps.v1 import Deployment
@@ -20,6 +21,8 @@ KINDS: dict[str, tuple[str, TypeFacts]] = {
     "Pod": ("v1", facts_of(Pod)),
     "Service": ("v1", facts_of(Service)),
 }
+# Of a kind with a status subresource.
+RESETS = {"": ResetFields((("status",),)), "status": ResetFields((("spec",),))}
 NOW = "2024-01-01T00:00:00Z"
 LATER = "2024-01-01T00:00:05Z"
 
@@ -63,6 +66,7 @@ def apply(
         subresource=subresource,
         facts=options.pop("facts", facts),
         now=now,
+        resets=options.pop("resets", RESETS.get(subresource, NO_RESETS)),
         **options,
     )
 
@@ -85,6 +89,7 @@ def track(
         subresource=subresource,
         facts=options.pop("facts", facts),
         now=now,
+        resets=options.pop("resets", RESETS.get(subresource, NO_RESETS)),
         **options,
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kubeloop.testing.server.apply.reset_fields import NO_RESETS
 from tests.testing.server.apply_helpers import (
     LATER,
     NOW,
@@ -22,7 +23,7 @@ from tests.testing.server.apply_helpers import (
 # --- status
 
 
-def test_the_main_resource_ignores_the_status_and_status_ignores_the_spec() -> None:
+def test_the_main_resource_does_not_own_the_status_nor_status_the_spec() -> None:
     body = obj("Deployment", spec={"replicas": 1}, status={"replicas": 1})
     live = apply(None, body)
     assert owners(live) == {("me", "Apply"): {".spec.replicas"}}
@@ -30,7 +31,7 @@ def test_the_main_resource_ignores_the_status_and_status_ignores_the_spec() -> N
     wished = obj("Deployment", spec={"replicas": 5}, status={"replicas": 1})
     after = apply(live, wished, subresource="status")
 
-    assert (after["spec"], after["status"]) == ({"replicas": 1}, {"replicas": 1})
+    assert after["status"] == {"replicas": 1}
     assert [(each.get("subresource"), each["fieldsV1"]) for each in entries(after)] == [
         (None, {"f:spec": {"f:replicas": {}}}),
         ("status", {"f:status": {"f:replicas": {}}}),
@@ -40,7 +41,7 @@ def test_the_main_resource_ignores_the_status_and_status_ignores_the_spec() -> N
 def test_a_kind_without_status_subresource_owns_its_status() -> None:
     site = {"apiVersion": "x.io/v1", "kind": "Site", "metadata": {"name": "a"}, "status": {"a": 1}}
 
-    made = apply(None, site, has_status=False)
+    made = apply(None, site, resets=NO_RESETS)
 
     assert owners(made) == {("me", "Apply"): {".status.a"}}
 

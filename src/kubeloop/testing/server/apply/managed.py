@@ -36,6 +36,7 @@ from .managers import (
 )
 from .merging import merge, problems_of, remove, without_nulls
 from .object_fields import compare, fields_of
+from .reset_fields import NO_RESETS, ResetFields
 from .shapes import Shape, shape_of
 
 __all__ = ["applied_name", "apply", "track"]
@@ -73,12 +74,11 @@ def apply(
     subresource: str,
     facts: TypeFacts | None,
     now: str,
-    has_status: bool = True,
+    resets: ResetFields = NO_RESETS,
 ) -> dict[str, Any]:
     """The object after `manager` applied `applied`; `live` itself if nothing changed.
 
-    `has_status`: the kind has a status subresource, so the main resource ignores the status,
-    and `/status` ignores the spec.
+    `resets`: the fields that the request cannot change, and therefore does not own.
 
     Raises:
         StatusError: 409 if another manager owns a field that would change, without `force`; 400
@@ -87,13 +87,12 @@ def apply(
     """
     _check_type(live, applied, api_version)
     shape = shape_of(facts, api_version=api_version, kind=str(applied.get("kind") or ""))
-    ignored = _ignored_fields(subresource, has_status=has_status)
     request = _ApplyRequest(
         shape=shape,
-        ignored=ignored,
+        resets=resets,
         base=_with_type_of(_bare(live or {}), applied),
         applied=applied,
-        body=_body(applied, ignored),
+        body=_body(applied),
         me=Identity(manager or "unknown", "Apply", subresource=subresource),
         api_version=api_version,
         now=now,
@@ -115,7 +114,7 @@ def track(
     subresource: str,
     facts: TypeFacts | None,
     now: str,
-    has_status: bool = True,
+    resets: ResetFields = NO_RESETS,
 ) -> dict[str, Any]:
     """`new` with the owners of its fields after `manager` created or updated it.
 
@@ -126,11 +125,10 @@ def track(
         managers = _initial_owners(old, new, subresource=subresource)
         if old is not None and not managers:
             return _with_managers(new, {})
-        ignored = _ignored_fields(subresource, has_status=has_status)
         shape = shape_of(facts, api_version=api_version, kind=str(new.get("kind") or ""))
-        before = _with_type_of(_bare(old or _new_object(new), ignored), new)
+        before = _with_type_of(_bare(old or _new_object(new), resets), new)
         me = Identity(manager or "unknown", "Update", api_version, subresource)
-        after = _bare(new, ignored)
+        after = _bare(new, resets)
         if not is_built_in(new):
             before, after = without_nulls(before, shape), without_nulls(after, shape)
         found = _update_owners(managers, before, after, shape=shape, me=me, now=now)
@@ -162,16 +160,9 @@ def _metadata(obj: dict[str, Any] | None) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _ignored_fields(subresource: str, *, has_status: bool) -> frozenset[str]:
-    """The top-level fields that a request cannot set, as `GetResetFields` of a strategy."""
-    if subresource == "status":
-        return frozenset({"spec"})
-    return frozenset({"status"}) if has_status else frozenset()
-
-
-def _bare(obj: dict[str, Any], ignored: frozenset[str] = frozenset()) -> dict[str, Any]:
-    """The object without `managedFields` and without the ignored fields."""
-    bare = {name: value for name, value in obj.items() if name not in ignored}
+def _bare(obj: dict[str, Any], resets: ResetFields = NO_RESETS) -> dict[str, Any]:
+    """The object without `managedFields` and without the fields of `resets`."""
+    bare = dict(resets.strip(obj))
     metadata = bare.get("metadata")
     if isinstance(metadata, dict) and "managedFields" in metadata:
         bare["metadata"] = {
@@ -180,9 +171,9 @@ def _bare(obj: dict[str, Any], ignored: frozenset[str] = frozenset()) -> dict[st
     return bare
 
 
-def _body(applied: dict[str, Any], ignored: frozenset[str]) -> dict[str, Any]:
+def _body(applied: dict[str, Any]) -> dict[str, Any]:
     """The applied configuration; a null does not clear metadata that the server maintains."""
-    body = _bare(applied, ignored)
+    body = _bare(applied)
     metadata = body.get("metadata")
     if isinstance(metadata, dict):
         body["metadata"] = {
@@ -297,10 +288,10 @@ class _ApplyRequest(msgspec.Struct, frozen=True):
     """One apply: the stored object, the applied configuration, and its manager."""
 
     shape: Shape
-    ignored: frozenset[str]  # top-level fields that the request cannot set
+    resets: ResetFields  # fields that the request cannot change
     base: dict[str, Any]  # the stored object
     applied: dict[str, Any]  # as sent
-    body: dict[str, Any]  # without ignored fields
+    body: dict[str, Any]  # without managedFields
     me: Identity
     api_version: str
     now: str
@@ -326,7 +317,10 @@ def applied_name(applied: dict[str, Any]) -> str:
 def _apply(live: dict[str, Any] | None, request: _ApplyRequest, *, force: bool) -> dict[str, Any]:
     if live is not None and not request.managers:
         request = _with_first_owner(request)
-    applied = fields_of(request.body, request.shape)
+    # The fields of `resets` are merged too, but they have no owner: the strategy of the kind
+    # resets them later, or not, as the conditions of a signing request.
+    resets, shape = request.resets, request.shape
+    applied = resets.filter(fields_of(resets.strip(request.body), shape))
     merged = _merge(request, applied)
     managers = _owners_after(request, merged, applied, force=force)
     merged = without_nulls(merged, request.shape)
@@ -353,10 +347,10 @@ def _without_times(obj: dict[str, Any]) -> dict[str, Any]:
 def _with_first_owner(request: _ApplyRequest) -> _ApplyRequest:
     """With the manager "before-first-apply" as owner of everything in an untracked object."""
     me = Identity(_BEFORE_FIRST_APPLY, "Update", request.api_version, request.me.subresource)
-    stored = _bare(request.base, request.ignored)
+    stored = _bare(request.base, request.resets)
     if not is_built_in(stored):
         stored = without_nulls(stored, request.shape)
-    before = _with_type_of(_bare(_new_object(stored), request.ignored), stored)
+    before = _with_type_of(_bare(_new_object(stored), request.resets), stored)
     found = _update_owners(
         {}, before or _types_of(stored), stored, shape=request.shape, me=me, now=request.now
     )
@@ -398,7 +392,8 @@ def _owners_after(
     request: _ApplyRequest, merged: dict[str, Any], applied: FieldSet, *, force: bool
 ) -> Managers:
     """The owners after the apply. Raises: StatusError on conflicts with other managers."""
-    change = compare(request.base, merged, request.shape)
+    resets = request.resets
+    change = compare(resets.strip(request.base), resets.strip(merged), request.shape)
     conflicts = {
         identity: lost
         for identity, entry in request.managers.items()
@@ -410,21 +405,10 @@ def _owners_after(
     left = without_fields(request.managers, lost, spared=request.me)
     mine, before = applied - _UNOWNED, left.pop(request.me, None)
     if mine:
-        # kube-apiserver compares before it resets ignored fields: those count as a change too.
-        changed = not (
-            json_equal(request.base, merged)
-            and json_equal(request.base, _with_ignored(merged, request))
-        )
+        # kube-apiserver compares before it resets fields: they count as a change too.
+        changed = not json_equal(request.base, merged)
         left[request.me] = _new_entry(mine, before, request, changed=changed)
     return left
-
-
-def _with_ignored(merged: dict[str, Any], request: _ApplyRequest) -> dict[str, Any]:
-    """`merged` with the applied values of the ignored fields too."""
-    names = request.ignored & request.applied.keys()
-    ignored = {name: request.applied[name] for name in names}
-    result: dict[str, Any] = merge(merged, ignored, request.shape)
-    return result
 
 
 def _new_entry(

@@ -12,6 +12,7 @@ from typing import Any, final
 from ..registry import ServedResource
 from ..storage.store import Object, encoded
 from .managed import track
+from .reset_fields import reset_fields
 
 __all__ = ["Tracker"]
 
@@ -55,7 +56,7 @@ class Tracker:
             subresource=subresource,
             facts=served.facts,
             now=now,
-            has_status="status" in served.subresources,
+            resets=reset_fields(served, subresource),
         )
         if key is not None:
             self._remember(key, tracked)

@@ -61,6 +61,20 @@ def _items_in_spec(key: str, change: Change) -> Change:
 # --- workloads
 
 
+def _template_generation(obj: JsonObject) -> JsonObject:
+    """A daemon set with the annotation into which apps/v1 converts the template generation."""
+
+    def annotate(meta: JsonObject) -> JsonObject:
+        return map_field(
+            meta,
+            "annotations",
+            lambda value: with_defaults(value, {"deprecated.daemonset.template.generation": "0"}),
+            make=True,
+        )
+
+    return map_field(obj, "metadata", annotate, make=True)
+
+
 def _template(spec: JsonObject) -> JsonObject:
     return map_field(spec, "template", default_template, make=True)
 
@@ -401,6 +415,7 @@ _CHANGES: Final[dict[tuple[str, str], tuple[Callable[[JsonObject], JsonObject], 
         _rolling("updateStrategy", maxUnavailable=1, maxSurge=0),
         _spec_defaults(revisionHistoryLimit=10),
         _spec(_template),
+        _template_generation,
     ),
     ("apps", "Deployment"): (
         _spec_defaults(replicas=1, revisionHistoryLimit=10, progressDeadlineSeconds=600),

@@ -17,7 +17,7 @@ from .core_validation import CORE
 from .group_validation import GROUPS
 from .metadata_validation import problems_of_metadata
 from .pod_validation import problems_of_pod_change
-from .preparation import prepare_for_create, prepare_for_update, with_condition_times
+from .preparation import prepare_for_create, prepare_for_update
 from .storage_validation import STORAGE
 from .workload_validation import WORKLOADS
 
@@ -26,7 +26,6 @@ __all__ = [
     "prepare_for_create",
     "prepare_for_update",
     "validate",
-    "with_condition_times",
 ]
 
 _CHECKS: Final = {**CORE, **GROUPS, **STORAGE, **WORKLOADS}

@@ -59,6 +59,10 @@ def problems_of_metadata(
         yield from _name_problems(group, kind, new)
     else:
         yield from _change_problems(new, old)
+        if prefix := new.get("generateName"):
+            yield from check_name(
+                "metadata.generateName", prefix, _rule_for(group, kind, prefix=True)
+            )
     if old is None or group == _RBAC:
         yield from _finalizer_problems(finalizers)
     if _qualifies_finalizers(group):

@@ -26,7 +26,7 @@ __all__ = [
     "prepare_for_create",
     "prepare_for_update",
     "quality_of_service",
-    "with_condition_times",
+    "with_template_generation_of",
 ]
 
 # Kinds whose status is accepted at creation.
@@ -56,8 +56,15 @@ def prepare_for_create(
             return _new_pod(obj)
         case "", "Namespace":
             return _new_namespace(obj)
+        case "", "PersistentVolume":
+            since = value_at(obj, "metadata", "creationTimestamp")
+            return {**obj, "status": {**obj["status"], "lastPhaseTransitionTime": since}}
         case "", "Service":
             return _allocate(obj, allocator)
+        case "", "ServiceAccount":
+            return _clean_secrets(obj)
+        case "apiregistration.k8s.io", "APIService":
+            return _new_api_service(obj)
         case "apiextensions.k8s.io", "CustomResourceDefinition":
             return default(group, kind, without(obj, "status"))
         case "apps", "DaemonSet":
@@ -88,7 +95,18 @@ _WITH_STATUS: Final = frozenset(_kinds_with_status())
 
 def _new_pod(obj: JsonObject) -> JsonObject:
     # Cached by spec: the pods of a replica set differ only in their names.
-    return {**obj, **_pending_pod({key: obj[key] for key in obj.keys() & {"spec"}})}
+    obj = {**obj, **_pending_pod({key: obj[key] for key in obj.keys() & {"spec"}})}
+    if not value_at(obj, "spec", "schedulingGates"):
+        return obj
+    condition = {
+        "type": "PodScheduled",
+        "status": "False",
+        "lastProbeTime": None,
+        "lastTransitionTime": value_at(obj, "metadata", "creationTimestamp"),
+        "reason": "SchedulingGated",
+        "message": "a pod with scheduling gates is not scheduled",
+    }
+    return {**obj, "status": {**obj["status"], "conditions": [condition]}}
 
 
 @cached_by_content
@@ -134,7 +152,11 @@ def quality_of_service(pod: Mapping[str, Any]) -> str:
 def _limits_and_requests(container: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
     def of(name: str) -> dict[str, str]:
         amounts = value_at(container, "resources", name) or {}
-        return {key: str(value) for key, value in amounts.items() if key in {"cpu", "memory"}}
+        return {
+            key: str(value)
+            for key, value in amounts.items()
+            if key in {"cpu", "memory"} and str(value) != "0"
+        }
 
     return of("limits"), of("requests")
 
@@ -146,6 +168,29 @@ def _new_namespace(obj: JsonObject) -> JsonObject:
         return spec if "kubernetes" in found else {**spec, "finalizers": [*found, "kubernetes"]}
 
     return {**map_field(obj, "spec", add_finalizer, make=True), "status": {"phase": "Active"}}
+
+
+def _new_api_service(obj: JsonObject) -> JsonObject:
+    # Without a service, the group is served by kube-apiserver itself.
+    if value_at(obj, "spec", "service"):
+        return obj
+    condition = {
+        "type": "Available",
+        "status": "True",
+        "lastTransitionTime": value_at(obj, "metadata", "creationTimestamp"),
+        "reason": "Local",
+        "message": "this server serves the group itself",
+    }
+    return {**obj, "status": {"conditions": [condition]}}
+
+
+def _clean_secrets(obj: JsonObject) -> JsonObject:
+    """A service account whose references to secrets have only a name."""
+
+    def clean(reference: JsonObject) -> JsonObject:
+        return {"name": reference["name"]} if reference.get("name") else {}
+
+    return map_items(obj, "secrets", clean)
 
 
 def _new_job(obj: JsonObject) -> JsonObject:
@@ -190,24 +235,11 @@ def _with_template_generation(obj: JsonObject, number: int) -> JsonObject:
     return map_field(obj, "metadata", annotate)
 
 
-def _update_template_generation(new: JsonObject, old: JsonObject) -> JsonObject:
+def with_template_generation_of(new: JsonObject, old: JsonObject) -> JsonObject:
+    """An updated daemon set: the template generation grows if the template changed."""
     number = _template_generation(old)
     is_same = value_at(new, "spec", "template") == value_at(old, "spec", "template")
     return _with_template_generation(new, number if is_same else number + 1)
-
-
-def with_condition_times(new: dict[str, Any], old: dict[str, Any], *, now: str) -> dict[str, Any]:
-    """`new` with the missing times of its conditions; an unchanged status keeps its time."""
-    times = {
-        (each.get("type"), each.get("status")): each.get("lastTransitionTime")
-        for each in value_at(old, "status", "conditions") or ()
-    }
-
-    def set_times(condition: JsonObject) -> JsonObject:
-        since = times.get((condition.get("type"), condition.get("status"))) or now
-        return with_defaults(condition, {"lastUpdateTime": now, "lastTransitionTime": since})
-
-    return map_field(new, "status", lambda status: map_items(status, "conditions", set_times))
 
 
 # --- services
@@ -221,8 +253,12 @@ def prepare_for_update(
     Raises:
         StatusError: a requested address or port cannot be allocated (422).
     """
+    if (group, kind) == ("", "ServiceAccount"):
+        return _clean_secrets(new)
+    if (group, kind) == ("", "Secret"):
+        return with_defaults(new, {"type": old.get("type")})
     if (group, kind) == ("apps", "DaemonSet"):
-        return _update_template_generation(new, old)
+        return with_template_generation_of(new, old)
     if (group, kind) != ("", "Service"):
         return new
     patched = map_field(new, "spec", lambda spec: _with_allocations(spec, old.get("spec") or {}))

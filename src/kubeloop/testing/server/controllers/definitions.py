@@ -11,6 +11,7 @@ from typing import final
 
 from kubeloop.kit import Clock
 
+from ..apply.tracking import Tracker
 from ..registry import Registry
 from ..request.calls import Call
 from ..request.options import DeleteOptions
@@ -35,6 +36,7 @@ class DefinitionController:
         self._deleter = deleter
         self._hub = hub
         self._clock = clock
+        self._tracker = Tracker()
         self._queue: set[str] = set()  # names of CRDs
 
     def load(self) -> None:
@@ -78,7 +80,15 @@ class DefinitionController:
         others = self._store.objects(*DEFINITIONS)
         obj = {**entry.obj, "status": status_of(entry.obj, others, now=self._now())}
         if obj != entry.obj:
-            self._store.write(DEFINITIONS, obj)
+            self._store.write(DEFINITIONS, self._with_owner(entry.obj, obj))
+
+    def _with_owner(self, old: Object, new: Object) -> Object:
+        """`new` with kube-apiserver as the owner of the status that it wrote."""
+        served = self._registry.find_storage(*DEFINITIONS)
+        if served is None:
+            return new
+        manager = {"manager": "kube-apiserver", "subresource": "status", "now": self._now()}
+        return self._tracker.track(served, old, new, **manager)
 
     def _now(self) -> str:
         return timestamp(self._clock.time())
@@ -128,7 +138,7 @@ class DefinitionController:
     def _set_terminating(self, entry: Entry) -> None:
         status = entry.obj.get("status") or {}
         conditions = status.get("conditions") or []
-        if any(each.get("type") == "Terminating" for each in conditions):
+        if any(each.get("reason") == "InstanceDeletionInProgress" for each in conditions):
             return
         condition = {
             "type": "Terminating",
@@ -137,7 +147,8 @@ class DefinitionController:
             "reason": "InstanceDeletionInProgress",
             "message": "CustomResource deletion is in progress",
         }
-        status = {**status, "conditions": [*conditions, condition]}
+        others = [each for each in conditions if each.get("type") != "Terminating"]
+        status = {**status, "conditions": [*others, condition]}
         self._store.write(DEFINITIONS, {**entry.obj, "status": status})
 
 

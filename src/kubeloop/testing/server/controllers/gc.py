@@ -27,6 +27,8 @@ from ..verbs.objects import is_removable
 
 __all__ = ["GarbageCollector"]
 
+_REMEMBERED = 500  # the size of absentOwnerCache in kube-controller-manager
+
 
 class _Node(msgspec.Struct, frozen=True):
     """One object in the graph of owners."""
@@ -46,6 +48,7 @@ class GarbageCollector:
         self._nodes: dict[str, _Node] = {}  # every stored object, by uid
         self._dependents: dict[str, set[_Node]] = {}  # by the uid of an owner
         self._queue: dict[_Node, None] = {}  # objects to check, in order
+        self._gone: dict[str, None] = {}  # the last owners that were removed, by uid
 
     def load(self) -> None:
         """Add the objects that were stored before the first `observe`."""
@@ -72,6 +75,7 @@ class GarbageCollector:
                 self._queue[node] = None
         elif old is not None:
             self._nodes.pop(old.uid, None)
+            self._remember(old.uid)
             for dependent in self._dependents.pop(old.uid, ()):
                 self._queue[dependent] = None
             for reference in before:
@@ -113,6 +117,8 @@ class GarbageCollector:
         alive, waiting, absent = [], [], []
         for reference in references:
             owner = self._owner(reference, entry.namespace)
+            if owner is None and not self._is_absent(reference, entry.namespace):
+                return
             if owner is None:
                 absent.append(reference)
             elif _is_foreground(owner.obj) and reference.get("blockOwnerDeletion"):
@@ -141,6 +147,21 @@ class GarbageCollector:
             "name"
         )
         return entry if same else None
+
+    def _is_absent(self, reference: Object, namespace: str) -> bool:
+        # isDangling: an owner that cannot be looked up is not known to be absent, and the
+        # object stays: its kind is not served, or it would be in a namespace that the object
+        # does not have.
+        if str(reference.get("uid")) in self._gone:
+            return True
+        kind = (reference.get("kind"), reference.get("apiVersion"))
+        served = (each for each in self._registry.all() if (each.kind, each.api_version) == kind)
+        return any(bool(namespace) or not each.namespaced for each in served)
+
+    def _remember(self, uid: str) -> None:
+        self._gone[uid] = None
+        if len(self._gone) > _REMEMBERED:
+            del self._gone[next(iter(self._gone))]
 
     def _keep_owners(self, node: _Node, entry: Entry, references: list[Object]) -> None:
         meta = {**entry.metadata, "ownerReferences": references}

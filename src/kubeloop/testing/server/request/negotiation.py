@@ -291,9 +291,11 @@ def _parse_error(error: Exception) -> str:
 def _decode_other(raw: bytes, media: str) -> object:
     if media == PROTOBUF:
         return from_protobuf(raw)
-    from kubeloop.wire.yaml import load_document
+    from kubeloop.wire.yaml import load_documents
 
-    return load_document(raw)
+    # sigs.k8s.io/yaml reads the first document, and nothing as null.
+    documents = load_documents(raw)
+    return documents[0] if documents else None
 
 
 def json_type(value: object) -> str:

@@ -10,6 +10,7 @@ See also: `verbs` (the effect of the options).
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterable, Mapping
 from typing import Literal, final
 
@@ -24,9 +25,11 @@ __all__ = [
     "ListOptions",
     "Query",
     "WriteOptions",
+    "check_timeout",
     "delete_options",
     "list_options",
     "manager_from_user_agent",
+    "parse_version",
     "version_number",
     "write_options",
 ]
@@ -56,13 +59,12 @@ class Query(dict[str, list[str]]):
         return None if found is None else found[0].lower() not in {"false", "0"}
 
     def number(self, name: str) -> int | None:
-        """A 64-bit number; None where there is none or an empty one.
+        """A 64-bit number; None where there is none.
 
         Raises:
             StatusError: 400 for a text that is no number.
         """
-        text = self.text(name)
-        return _integer(text) if text else None
+        return _integer(self.text(name)) if name in self else None
 
 
 def _integer(text: str) -> int:
@@ -73,6 +75,32 @@ def _integer(text: str) -> int:
     if len(digits) > _LONGEST_NUMBER or not -(2**63) <= int(text) < 2**63:
         raise bad_request(f'strconv.ParseInt: parsing "{text[:64]}": value out of range')
     return int(text)
+
+
+# A duration as Go's `time.ParseDuration` reads it.
+_DURATION = re.compile(r"[-+]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)", re.ASCII)
+
+
+def check_timeout(query: Query) -> None:
+    """Check `timeout`, which bounds every request that is no watch.
+
+    The embedded server responds at once, so that a valid timeout has no effect.
+
+    Raises:
+        StatusError: 400 for a text that is no duration.
+    """
+    text = query.text("timeout")
+    if text and not _DURATION.fullmatch(text):
+        problem = "missing unit in" if text[-1].isdigit() else "invalid"
+        problem = f'time: {problem} duration "{text[:64]}"'
+        raise bad_request(f"invalid timeout specified in the request URL - {problem}")
+
+
+def parse_version(text: str) -> int | None:
+    """A resource version as `strconv.ParseUint` reads it; None for a text that is no version."""
+    if not (text.isascii() and text.isdigit()) or len(text) > _LONGEST_NUMBER + 1:
+        return None
+    return number if (number := int(text)) < 2**64 else None
 
 
 def version_number(text: str, *, listed: bool = False) -> int:

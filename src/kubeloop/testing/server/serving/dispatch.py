@@ -36,6 +36,7 @@ from ..request.options import (
     NO_OPTIONS,
     ListOptions,
     Query,
+    check_timeout,
     delete_options,
     list_options,
     version_number,
@@ -119,6 +120,8 @@ class Dispatcher:
         Cancelled, a write is either stored completely or not at all.
         """
         path = request.resource
+        if "timeout" in request.query and request.verb != "watch":
+            check_timeout(request.query)
         if path is None:
             return self._documents.respond(request)
         served = self._registry.find(path.group, path.version, path.plural)
@@ -143,7 +146,7 @@ class Dispatcher:
         try:
             outcome = await self._by_verb[verb](request, served, path)
         except StatusError as error:
-            error.warnings = served.warnings
+            error.warnings = (*served.warnings, *error.warnings)
             raise
         return msgspec.structs.replace(outcome, warnings=(*served.warnings, *outcome.warnings))
 

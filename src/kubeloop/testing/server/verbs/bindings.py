@@ -6,9 +6,9 @@ Guarantees: a pod is bound once; a pod that is being deleted cannot be bound.
 from __future__ import annotations
 
 from ..request.calls import Call
-from ..statuses import Cause, StatusError, conflict, untyped_error
+from ..statuses import Cause, StatusError, bad_request, conflict, untyped_error
 from ..storage.store import Object
-from .objects import is_noop
+from .objects import is_noop, storage_error
 from .writing import Verbs
 
 __all__ = ["bind"]
@@ -16,7 +16,9 @@ __all__ = ["bind"]
 
 def bind(verbs: Verbs, call: Call, body: Object) -> Object:
     """Assign a pod to the node that `body` names. Raises `StatusError`."""
-    target = body.get("target") or {}
+    target, meta = body.get("target") or {}, body.get("metadata") or {}
+    if meta.get("name") != call.name:
+        raise bad_request(f"the Binding is named {meta.get('name') or ''}, not as in the URL")
     if target.get("kind") not in {None, "", "Node"}:
         message = f'Unsupported value: "{target.get("kind")}": supported values: "Node", "<empty>"'
         raise _invalid(Cause("target.kind", "FieldValueNotSupported", message))
@@ -24,6 +26,7 @@ def bind(verbs: Verbs, call: Call, body: Object) -> Object:
     if not node:
         raise _invalid(Cause("target.name", "FieldValueRequired", "Required value"))
     entry = verbs.get(call)
+    _check_preconditions(call, entry.obj, meta)
     _check(call, entry.obj)
     obj = _with_node(entry.obj, node, body, now=verbs.now())
     if not call.options.dry_run and not is_noop(entry.obj, obj):
@@ -40,6 +43,15 @@ def bind(verbs: Verbs, call: Call, body: Object) -> Object:
 def _invalid(cause: Cause) -> StatusError:
     # kube-apiserver returns the field error of ValidatePodBinding as it is, without a reason.
     return untyped_error(f"{cause.field}: {cause.message}")
+
+
+def _check_preconditions(call: Call, pod: Object, meta: Object) -> None:
+    for name, field in (("UID", "uid"), ("ResourceVersion", "resourceVersion")):
+        sent, found = meta.get(field), pod["metadata"].get(field)
+        if sent and sent != found:
+            why = f"Precondition failed: {name} in precondition: {sent}, {name} in object meta: "
+            why = f"{storage_error(call.served, pod['metadata'])}{why}{found}"
+            raise conflict("", "pods", call.name, why)
 
 
 def _check(call: Call, pod: Object) -> None:
@@ -62,10 +74,11 @@ def _with_node(pod: Object, node: str, body: Object, *, now: str) -> Object:
     others = [each for each in status.get("conditions") or () if each.get("type") != "PodScheduled"]
     # Binding sets the condition, too: clients wait for it.
     scheduled = {"type": "PodScheduled", "status": "True", "lastTransitionTime": now}
-    meta = pod["metadata"]
-    annotations = (body.get("metadata") or {}).get("annotations")
-    if annotations:
-        meta = {**meta, "annotations": {**(meta.get("annotations") or {}), **annotations}}
+    meta, sent = pod["metadata"], body.get("metadata") or {}
+    for field in ("annotations", "labels"):
+        if sent.get(field):
+            meta = {**meta, field: {**(meta.get(field) or {}), **sent[field]}}
+    status = {key: value for key, value in status.items() if key != "nominatedNodeName"}
     return {
         **pod,
         "metadata": meta,

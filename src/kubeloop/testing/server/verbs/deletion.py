@@ -30,6 +30,8 @@ CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 FOREGROUND = "foregroundDeletion"
 ORPHAN = "orphan"
 _PODS = ("", "pods")
+_NAMESPACES = ("", "namespaces")
+_OWN_DELETION = frozenset({DEFINITIONS, _NAMESPACES})
 _JOBS = (
     "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background "
     "to remove them or set propagationPolicy=Orphan to suppress this warning"
@@ -68,10 +70,16 @@ def decide(
     """
     _check_preconditions(served, obj["metadata"], options)
     marked = _with_deletion(served, obj, options, now)
-    if is_removable(marked):
+    # The first deletion of a namespace only marks it, even if it has no finalizers.
+    if is_removable(marked) and not (served.storage == _NAMESPACES and _is_new(obj)):
         # Pods are deleted gracefully even with 0 seconds: a watch sees the mark first.
         return Remove(marked if served.storage == _PODS and marked != obj else None)
     return Pending() if marked == obj else Mark(marked)
+
+
+def _is_new(obj: Object) -> bool:
+    """Whether its deletion was not requested yet."""
+    return "deletionTimestamp" not in obj["metadata"]
 
 
 def _check_preconditions(served: ServedResource, meta: Object, options: DeleteOptions) -> None:
@@ -97,17 +105,36 @@ def _with_deletion(
     grace = _grace(served, obj, options)
     if "deletionTimestamp" not in meta:
         meta["deletionTimestamp"] = timestamp(now + timedelta(seconds=grace))
-        meta["deletionGracePeriodSeconds"] = grace
-        # A deletion is a change of the desired state: the generation grows.
-        if meta.get("generation"):
-            meta["generation"] += 1
+        # Definitions and namespaces have a deletion of their own, which sets only the time.
+        if served.storage not in _OWN_DELETION:
+            meta["deletionGracePeriodSeconds"] = grace
+            # A deletion is a change of the desired state: the generation grows.
+            if meta.get("generation"):
+                meta["generation"] += 1
     elif grace < int(meta.get("deletionGracePeriodSeconds") or 0):
         meta["deletionTimestamp"] = timestamp(_deletion_start(meta) + timedelta(seconds=grace))
         meta["deletionGracePeriodSeconds"] = grace
     obj = {**obj, "metadata": meta}
-    if served.storage == ("", "namespaces"):
+    if served.storage == _NAMESPACES:
         obj["status"] = {**(obj.get("status") or {}), "phase": "Terminating"}
+    if served.storage == DEFINITIONS:
+        obj["status"] = _with_terminating(obj.get("status") or {}, timestamp(now))
     return obj
+
+
+def _with_terminating(status: Object, now: str) -> Object:
+    """The status of a definition that is being deleted."""
+    conditions = status.get("conditions") or []
+    if any(each.get("type") == "Terminating" for each in conditions):
+        return status
+    condition = {
+        "type": "Terminating",
+        "status": "True",
+        "lastTransitionTime": now,
+        "reason": "InstanceDeletionPending",
+        "message": "the definition is being deleted; its objects are deleted first",
+    }
+    return {**status, "conditions": [*conditions, condition]}
 
 
 def _deletion_start(meta: Object) -> datetime:

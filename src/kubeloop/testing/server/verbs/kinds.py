@@ -10,15 +10,16 @@ from __future__ import annotations
 from ..registry import ServedResource
 
 __all__ = [
+    "counts_generation",
     "creates_on_update",
+    "fields_kept_by_update",
     "has_generation",
-    "keeps_metadata_in_status",
     "orphans_by_default",
     "requires_version_on_update",
     "returns_deleted",
 ]
 
-# Kinds whose objects have metadata.generation.
+# Kinds whose objects begin with metadata.generation 1. Others keep what a create sends.
 _GENERATION = frozenset(
     {
         ("", "pods"),
@@ -46,11 +47,15 @@ _GENERATION = frozenset(
         ("networking.k8s.io", "networkpolicies"),
         ("policy", "poddisruptionbudgets"),
         ("resource.k8s.io", "deviceclasses"),
+        ("resource.k8s.io", "devicetaintrules"),
         ("resource.k8s.io", "resourceslices"),
         ("scheduling.k8s.io", "priorityclasses"),
-        ("storage.k8s.io", "csidrivers"),
     }
 )
+# Kinds whose generation grows when their fields change.
+_COUNTED = (_GENERATION | {("storage.k8s.io", "csidrivers")}) - {
+    ("scheduling.k8s.io", "priorityclasses")
+}
 
 # AllowCreateOnUpdate.
 _CREATED_BY_UPDATE = frozenset(
@@ -59,7 +64,9 @@ _CREATED_BY_UPDATE = frozenset(
         ("", "events"),
         ("", "limitranges"),
         ("", "services"),
+        ("coordination.k8s.io", "leasecandidates"),
         ("coordination.k8s.io", "leases"),
+        ("node.k8s.io", "runtimeclasses"),
         ("rbac.authorization.k8s.io", "clusterrolebindings"),
         ("rbac.authorization.k8s.io", "clusterroles"),
         ("rbac.authorization.k8s.io", "rolebindings"),
@@ -70,27 +77,34 @@ _CREATED_BY_UPDATE = frozenset(
 # Not AllowUnconditionalUpdate.
 _VERSION_REQUIRED = frozenset(
     {
+        ("admissionregistration.k8s.io", "mutatingadmissionpolicies"),
+        ("admissionregistration.k8s.io", "mutatingadmissionpolicybindings"),
         ("admissionregistration.k8s.io", "mutatingwebhookconfigurations"),
         ("admissionregistration.k8s.io", "validatingadmissionpolicies"),
         ("admissionregistration.k8s.io", "validatingadmissionpolicybindings"),
         ("admissionregistration.k8s.io", "validatingwebhookconfigurations"),
         ("apiextensions.k8s.io", "customresourcedefinitions"),
         ("apiregistration.k8s.io", "apiservices"),
+        ("certificates.k8s.io", "clustertrustbundles"),
+        ("certificates.k8s.io", "podcertificaterequests"),
+        ("coordination.k8s.io", "leasecandidates"),
         ("coordination.k8s.io", "leases"),
-        ("flowcontrol.apiserver.k8s.io", "flowschemas"),
-        ("flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations"),
+        ("internal.apiserver.k8s.io", "storageversions"),
         ("node.k8s.io", "runtimeclasses"),
         ("policy", "poddisruptionbudgets"),
+        ("resource.k8s.io", "resourcepoolstatusrequests"),
         ("storage.k8s.io", "csidrivers"),
         ("storage.k8s.io", "csinodes"),
         ("storage.k8s.io", "csistoragecapacities"),
         ("storage.k8s.io", "volumeattachments"),
+        ("storagemigration.k8s.io", "storageversionmigrations"),
     }
 )
 
 # ReturnDeletedObject.
 _DELETED_RETURNED = frozenset(
     {
+        ("", "namespaces"),
         ("", "persistentvolumeclaims"),
         ("", "persistentvolumes"),
         ("", "pods"),
@@ -98,23 +112,31 @@ _DELETED_RETURNED = frozenset(
         ("", "resourcequotas"),
         ("", "serviceaccounts"),
         ("", "services"),
+        ("resource.k8s.io", "deviceclasses"),
+        ("resource.k8s.io", "resourceclaims"),
+        ("resource.k8s.io", "resourceclaimtemplates"),
+        ("resource.k8s.io", "resourcepoolstatusrequests"),
+        ("resource.k8s.io", "resourceslices"),
         ("storage.k8s.io", "csidrivers"),
         ("storage.k8s.io", "csinodes"),
         ("storage.k8s.io", "storageclasses"),
         ("storage.k8s.io", "volumeattachments"),
+        ("storage.k8s.io", "volumeattributesclasses"),
     }
 )
-
-# Kinds whose status strategy keeps the labels of the stored object.
-_LABELS_KEPT_IN_STATUS = frozenset({("apps", "deployments"), ("apps", "daemonsets")})
 
 # DefaultGarbageCollectionPolicy is OrphanDependents.
 _ORPHANED = frozenset({("", "replicationcontrollers"), ("batch", "jobs")})
 
 
 def has_generation(served: ServedResource) -> bool:
-    """Whether its objects have metadata.generation."""
+    """Whether its objects begin with metadata.generation 1."""
     return served.custom is not None or served.storage in _GENERATION
+
+
+def counts_generation(served: ServedResource) -> bool:
+    """Whether metadata.generation of its objects grows when their fields change."""
+    return served.custom is not None or served.storage in _COUNTED
 
 
 def creates_on_update(served: ServedResource) -> bool:
@@ -127,16 +149,18 @@ def requires_version_on_update(served: ServedResource) -> bool:
     return served.custom is not None or served.storage in _VERSION_REQUIRED
 
 
+def fields_kept_by_update(served: ServedResource) -> tuple[str, ...]:
+    """The fields of the stored object that an update of the object itself cannot change."""
+    if served.storage == ("certificates.k8s.io", "certificatesigningrequests"):
+        return ("spec", "status")
+    return ("status",) if "status" in served.subresources else ()
+
+
 def returns_deleted(served: ServedResource) -> bool:
     """Whether the response to a deletion is the object instead of a Status."""
-    return served.storage in _DELETED_RETURNED or served.group == "resource.k8s.io"
+    return served.storage in _DELETED_RETURNED
 
 
 def orphans_by_default(served: ServedResource) -> bool:
     """Whether dependents stay when a deletion has no propagation policy."""
     return served.storage in _ORPHANED
-
-
-def keeps_metadata_in_status(served: ServedResource) -> bool:
-    """Whether a status update keeps labels and annotations."""
-    return served.custom is not None or served.storage in _LABELS_KEPT_IN_STATUS

@@ -7,6 +7,7 @@ See also: `strategy` (what differs by kind), `writing` (the order of the steps).
 
 from __future__ import annotations
 
+import json
 import os
 from typing import NamedTuple
 
@@ -14,19 +15,26 @@ import msgspec
 
 from kubeloop.wire import Json, Subresource, class_for
 
+from ..apply.reset_fields import METADATA, metadata_kept_by_status
 from ..registry import ServedResource
 from ..request.negotiation import JSON, body_summary, decode_body
-from ..request.options import FieldValidation
+from ..request.options import FieldValidation, parse_version
 from ..statuses import Cause, StatusError, bad_request, conflict, invalid, untyped_error
 from ..storage.store import Object, encoded
 from ..values.go_types import go_type_of
 from ..values.unknown_fields import check_types, duplicate_fields
-from .kinds import has_generation, keeps_metadata_in_status, requires_version_on_update
+from .kinds import (
+    counts_generation,
+    fields_kept_by_update,
+    has_generation,
+    requires_version_on_update,
+)
 from .strategy import to_storage_version
 
 __all__ = [
     "DecodedObject",
     "apply_update",
+    "check_new_version",
     "decode_object",
     "decode_subresource",
     "duplicate_fields_in",
@@ -59,8 +67,29 @@ def read_object(
     obj = decode_body(raw, media, kind=served.kind)
     if served.custom is not None:
         _check_custom_type(served, obj, raw)
-    duplicates = duplicate_fields_in(raw, obj) if validation != "Ignore" and media == JSON else []
+    duplicates = duplicate_fields_in(raw, obj) if media == JSON else []
+    if duplicates and served.custom is None:
+        obj = json.loads(raw, object_pairs_hook=_merge_duplicates)
     return decode_object(served, obj, validation=validation, duplicates=duplicates)
+
+
+def _merge_duplicates(pairs: list[tuple[str, Json]]) -> Object:
+    """An object of which a key that occurs twice has both values, as Go decodes into structs."""
+    found: Object = {}
+    for key, value in pairs:
+        found[key] = _merge_values(found[key], value) if key in found else value
+    return found
+
+
+def _merge_values(old: Json, new: Json) -> Json:
+    if isinstance(old, dict) and isinstance(new, dict):
+        merged = {key: _merge_values(old[key], new[key]) for key in old.keys() & new.keys()}
+        return {**old, **new, **merged}
+    if isinstance(old, list) and isinstance(new, list):
+        # Go decodes into the elements that the list had.
+        both = [_merge_values(*pair) for pair in zip(old, new, strict=False)]
+        return [*both, *new[len(both) :]]
+    return new
 
 
 def duplicate_fields_in(raw: bytes, value: Json = None) -> list[str]:
@@ -100,7 +129,7 @@ def decode_object(
         obj, unknown, problems = check_types(go_type, obj, keep_empty=keep_empty)
     if problems:
         raise _undecodable(served, problems[0])
-    dropped = duplicates or []
+    dropped = [] if validation == "Ignore" else duplicates or []
     if unknown:
         dropped = [*dropped, *[f'unknown field "{path}"' for path in unknown]]
     if dropped and validation == "Strict":
@@ -238,14 +267,8 @@ def new_uid() -> str:
 
 
 def with_system_metadata(served: ServedResource, obj: Object, *, now: str) -> Object:
-    """A new object with uid, creation time and generation (`FillObjectMetaSystemFields`).
-
-    Raises:
-        StatusError: 500 when it already has a version, as kube-apiserver responds.
-    """
+    """A new object with uid, creation time and generation (`FillObjectMetaSystemFields`)."""
     meta = dict(obj.get("metadata") or {})
-    if meta.get("resourceVersion"):
-        raise untyped_error("resourceVersion should not be set on objects to be created")
     for field in _SYSTEM_FIELDS:
         meta.pop(field, None)
     meta["uid"] = new_uid()
@@ -253,6 +276,19 @@ def with_system_metadata(served: ServedResource, obj: Object, *, now: str) -> Ob
     if has_generation(served):
         meta["generation"] = 1
     return {**obj, "metadata": meta}
+
+
+def check_new_version(obj: Object) -> None:
+    """Reject a new object that has a version already, as kube-apiserver's storage does.
+
+    A text that is no number counts as no version.
+
+    Raises:
+        StatusError: 500, because in kube-apiserver this is a plain Go error.
+    """
+    version = obj["metadata"].get("resourceVersion")
+    if version and parse_version(version):
+        raise untyped_error("resourceVersion should not be set on objects to be created")
 
 
 # --- updates
@@ -270,21 +306,34 @@ def apply_update(served: ServedResource, old: Object, new: Object, *, part: str 
     return {**obj, "metadata": meta}
 
 
-def with_generation(served: ServedResource, old: Object, new: Object) -> Object:
+# The subresources whose strategies count changes of the spec.
+_COUNTED_PARTS = frozenset({"", "ephemeralcontainers", "resize", "scale"})
+
+
+def with_generation(served: ServedResource, old: Object, new: Object, *, part: str = "") -> Object:
     """`new`, with its defaults, in the next generation if its spec differs from `old`."""
-    meta = new["metadata"]
-    if "generation" not in meta or not _has_new_generation(served, old, new):
+    if part not in _COUNTED_PARTS or not counts_generation(served):
         return new
-    return {**new, "metadata": {**meta, "generation": int(meta["generation"]) + 1}}
+    if not _has_new_generation(served, old, new):
+        return new
+    meta = new["metadata"]
+    return {**new, "metadata": {**meta, "generation": int(meta.get("generation") or 0) + 1}}
 
 
 def _has_new_generation(served: ServedResource, old: Object, new: Object) -> bool:
     if _spec_changed(served, old, new):
         return True
-    # deploymentStrategy.PrepareForUpdate also counts changes of annotations.
-    if served.storage != ("apps", "deployments"):
+    field = _COUNTED_METADATA.get(served.storage)
+    if field is None:
         return False
-    return (old["metadata"].get("annotations") or {}) != (new["metadata"].get("annotations") or {})
+    return (old["metadata"].get(field) or {}) != (new["metadata"].get(field) or {})
+
+
+# Metadata whose changes count too (PrepareForUpdate of these kinds).
+_COUNTED_METADATA = {
+    ("apps", "deployments"): "annotations",
+    ("discovery.k8s.io", "endpointslices"): "labels",
+}
 
 
 def _check_version(served: ServedResource, old: Object, new: Object) -> None:
@@ -292,7 +341,8 @@ def _check_version(served: ServedResource, old: Object, new: Object) -> None:
     # strategy allows that.
     group, plural = served.group, served.plural
     version = new.get("resourceVersion")
-    if not version or version == "0":
+    number = parse_version(version or "0")
+    if number == 0:
         if requires_version_on_update(served):
             cause = Cause(
                 field="metadata.resourceVersion",
@@ -300,9 +350,9 @@ def _check_version(served: ServedResource, old: Object, new: Object) -> None:
                 message="Invalid value: 0: must be specified for an update",
             )
             raise invalid(group, plural, old["name"], [cause])
-    elif not (isinstance(version, str) and version.isdigit()):
+    elif number is None:
         raise untyped_error(f'strconv.ParseUint: parsing "{version}": invalid syntax')
-    elif version != old["resourceVersion"]:
+    elif number != parse_version(old["resourceVersion"]):
         raise conflict(group, plural, old["name"])  # OptimisticLockErrorMsg
     uid = new.get("uid")
     # The uid is a precondition of the write to etcd.
@@ -321,48 +371,58 @@ def storage_error(served: ServedResource, meta: Object) -> str:
     )
 
 
-# Fields that only the server sets; an update keeps their old values.
-_SYSTEM_METADATA = (
-    "uid",
-    "creationTimestamp",
-    "deletionTimestamp",
-    "deletionGracePeriodSeconds",
-    "generation",
-)
-
-
 def _keep_system_metadata(old: Object, new: Object) -> Object:
+    """`new` with what only the server sets, as `BeforeUpdate` of the generic registry."""
     new.pop("selfLink", None)  # no server sets it since Kubernetes 1.20
-    for field in _SYSTEM_METADATA:
+    for field in ("uid", "creationTimestamp", "generation", "resourceVersion"):
         if field in old:
             new[field] = old[field]
         else:
             new.pop(field, None)
-    new["resourceVersion"] = old["resourceVersion"]
+    # A deletion that was not requested with DELETE is rejected by validation.
+    if "deletionTimestamp" in old:
+        new["deletionTimestamp"] = old["deletionTimestamp"]
+    if new.get("deletionGracePeriodSeconds") is None and "deletionGracePeriodSeconds" in old:
+        new["deletionGracePeriodSeconds"] = old["deletionGracePeriodSeconds"]
     return new
 
 
 def _merge_part(served: ServedResource, old: Object, new: Object, part: str) -> Object:
     # Each subresource has its own strategy in kube-apiserver: it takes over its part of the new
     # object and keeps the rest of the old one.
+    meta = new.get("metadata") or {}
     match part:
         case "":
-            return _with_field(new, "status", old) if "status" in served.subresources else new
+            for field in fields_kept_by_update(served):
+                new = _with_field(new, field, old)
+            if served.storage == ("", "namespaces"):
+                finalizers = old.get("spec") or {}
+                new = {**new, "spec": _with_field(new.get("spec") or {}, "finalizers", finalizers)}
+            return new
         case "status":
-            return _merge_status(served, old, new)
+            meta = _with_kept(meta, old["metadata"], metadata_kept_by_status(served))
+            return {**_with_field(old, "status", new), "metadata": meta}
         case "ephemeralcontainers":
             spec = _with_field(old["spec"], "ephemeralContainers", new.get("spec") or {})
-            return {**old, "spec": spec}
+            return {**old, "spec": spec, "metadata": _with_kept(meta, old["metadata"], METADATA)}
         case "resize":
-            return {**old, "spec": _merge_resources(old["spec"], new.get("spec") or {})}
+            spec = _merge_resources(old["spec"], new.get("spec") or {})
+            return {**old, "spec": spec, "metadata": _with_kept(meta, old["metadata"], METADATA)}
         case "approval":
             status = {**(old.get("status") or {})}
             status["conditions"] = (new.get("status") or {}).get("conditions") or []
-            return {**old, "status": status}
+            return {**old, "status": status, "metadata": meta}
         case "finalize":
             spec = _with_field(old.get("spec") or {}, "finalizers", new.get("spec") or {})
-            return {**old, "spec": spec, "metadata": new.get("metadata") or {}}
+            return {**old, "spec": spec, "metadata": meta}
     raise AssertionError(f"the subresource {part!r} is not a part of its object")
+
+
+def _with_kept(new: Object, old: Object, kept: tuple[str, ...]) -> Object:
+    """`new` with the values that the fields `kept` have in `old`."""
+    for field in kept:
+        new = _with_field(new, field, old)
+    return new
 
 
 def _with_field(target: Object, field: str, source: Object) -> Object:
@@ -372,31 +432,26 @@ def _with_field(target: Object, field: str, source: Object) -> Object:
     return {key: value for key, value in target.items() if key != field}
 
 
-def _merge_status(served: ServedResource, old: Object, new: Object) -> Object:
-    merged = _with_field(old, "status", new)
-    meta = dict(new.get("metadata") or {})
-    # A status update may change labels and annotations of most kinds, never these.
-    kept: tuple[str, ...] = ("ownerReferences", "finalizers")
-    if keeps_metadata_in_status(served):
-        kept = (*kept, "labels", "annotations")
-    for field in kept:
-        meta = _with_field(meta, field, old["metadata"])
-    return {**merged, "metadata": meta}
-
-
 def _merge_resources(old: Object, new: Object) -> Object:
-    by_name = {
-        each.get("name"): each for each in new.get("containers") or () if isinstance(each, dict)
-    }
-    containers = []
-    for container in old.get("containers") or ():
-        sent = by_name.get(container["name"])
-        if sent is None:
-            containers.append(container)
-        else:
-            resized = _with_field(container, "resources", sent)
-            containers.append(_with_field(resized, "resizePolicy", sent))
-    return {**old, "containers": containers}
+    """The spec of a pod with the resources of `new`, as `dropNonResizeUpdates`.
+
+    Containers that were added, removed or renamed are kept, and rejected by validation.
+    """
+    lists = [(name, old.get(name) or [], new.get(name) or []) for name in _CONTAINERS]
+    if any(len(before) != len(after) for _, before, after in lists):
+        return new
+    merged = _with_field(old, "resources", new) if new.get("resources") else old
+    for name, before, after in lists:
+        if [each.get("name") for each in before] != [each.get("name") for each in after]:
+            merged = {**merged, name: after}
+        elif before:
+            pairs = zip(before, after, strict=True)
+            merged = {**merged, name: [_with_kept(*pair, _RESIZED) for pair in pairs]}
+    return merged
+
+
+_CONTAINERS = ("containers", "initContainers")
+_RESIZED = ("resources", "resizePolicy")
 
 
 def _spec_changed(served: ServedResource, old: Object, new: Object) -> bool:

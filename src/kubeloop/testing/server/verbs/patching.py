@@ -20,7 +20,7 @@ from kubeloop.patches import (
 from kubeloop.wire import Json
 
 from ..registry import ServedResource
-from ..request.negotiation import YAML, decode_body, json_type
+from ..request.negotiation import JSON, YAML, decode_body, json_type
 from ..statuses import (
     StatusError,
     bad_request,
@@ -37,7 +37,9 @@ __all__ = [
     "STRATEGIC",
     "apply_patch",
     "decode_apply_body",
+    "is_json",
     "patch_media_type",
+    "unknown_members",
 ]
 
 JSON_PATCH = "application/json-patch+json"
@@ -73,11 +75,11 @@ def apply_patch(served: ServedResource, obj: Object, raw: bytes, patch_type: str
             case "application/json-patch+json":
                 result = apply_json_patch(obj, _operations(patch))
             case "application/merge-patch+json":
-                result = apply_merge_patch(obj, _document(patch))
+                result = apply_merge_patch(obj, _document(patch, patch_type))
             case _:
                 facts = served.facts
                 assert facts is not None  # only built-in kinds support this type
-                result = apply_strategic_patch(obj, _document(patch), facts)
+                result = apply_strategic_patch(obj, _document(patch, patch_type), facts)
     except PatchError as error:
         raise _status_error(error, patch_type) from error
     if not isinstance(result, dict):
@@ -111,6 +113,8 @@ def _decode(raw: bytes) -> Json:
 
 
 def _operations(patch: Json) -> list[Json]:
+    if patch is None:
+        return []  # Go decodes null into an empty list
     if not isinstance(patch, list):
         raise bad_request(
             "error decoding patch: json: cannot unmarshal object into Go value of type "
@@ -129,6 +133,15 @@ def _operations(patch: Json) -> list[Json]:
     return patch
 
 
+def unknown_members(raw: bytes) -> list[str]:
+    """A warning for each member of an operation of a JSON patch that has no meaning."""
+    return [
+        f'json patch unknown field "[{index}].{member}"'
+        for index, operation in enumerate(msgspec.json.decode(raw) or ())
+        for member in sorted(set(operation or ()) - {"op", "path", "from", "value"})
+    ]
+
+
 def _check_types(operation: Json) -> None:
     """Reject an operation that Go cannot decode; null decodes like a missing member."""
     go = "into Go value of type handlers.jsonPatchOp"
@@ -145,7 +158,9 @@ def _check_types(operation: Json) -> None:
             )
 
 
-def _document(patch: Json) -> Object:
+def _document(patch: Json, patch_type: str) -> Object:
+    if patch is None and patch_type == STRATEGIC:
+        return {}  # Go decodes null into an empty map
     if not isinstance(patch, dict):
         raise bad_request(
             f"error decoding patch: json: cannot unmarshal {json_type(patch)} into Go value of "
@@ -154,13 +169,24 @@ def _document(patch: Json) -> Object:
     return patch
 
 
+def is_json(raw: bytes) -> bool:
+    """Whether the body of an apply is one JSON object, as clients send it, and no other YAML."""
+    if not raw.lstrip().startswith(b"{"):
+        return False
+    try:
+        msgspec.json.decode(raw, type=msgspec.Raw)
+    except ValueError:
+        return False
+    return True
+
+
 def decode_apply_body(raw: bytes, kind: str, api_version: str) -> Object:
     """The object in the body of a server-side apply, which is YAML.
 
     Raises:
         StatusError: 400 for another type, or an object with managed fields.
     """
-    obj = decode_body(raw, YAML, kind=kind)
+    obj = decode_body(raw, JSON if is_json(raw) else YAML, kind=kind)
     # unstructured.GetKind and GetAPIVersion return "" for values that are no strings.
     own_kind, version = (
         value if isinstance(value := obj.get(key), str) else "" for key in ("kind", "apiVersion")

@@ -14,8 +14,9 @@ from __future__ import annotations
 from ..builtin.allocation import Allocator
 from ..builtin.builtin_defaults import default as default_builtin
 from ..builtin.builtin_validation import prepare_for_create as prepare_builtin
-from ..builtin.builtin_validation import prepare_for_update, validate, with_condition_times
+from ..builtin.builtin_validation import prepare_for_update, validate
 from ..builtin.conversion import convert
+from ..builtin.part_preparation import prepare_part_for_update
 from ..identity import User
 from ..registry import ServedResource
 from ..statuses import Cause, bad_request
@@ -26,8 +27,8 @@ __all__ = [
     "SIGNING_REQUESTS",
     "complete",
     "default",
-    "prepare_conditions",
     "prepare_create",
+    "prepare_part",
     "prepare_update",
     "to_storage_version",
     "validation_causes",
@@ -122,6 +123,10 @@ def prepare_update(
     return prepare_for_update(served.storage[0], served.kind, obj, old, allocator)
 
 
-def prepare_conditions(served: ServedResource, obj: Object, old: Object, *, now: str) -> Object:
-    """A signing request with the times of its new conditions, which the server sets."""
-    return with_condition_times(obj, old, now=now) if served.storage == SIGNING_REQUESTS else obj
+def prepare_part(
+    served: ServedResource, obj: Object, old: Object, *, part: str, now: str
+) -> Object:
+    """An object after a write to a subresource, with what the server sets in its status."""
+    if served.custom is not None:
+        return obj
+    return prepare_part_for_update(served.storage[0], served.kind, obj, old, part=part, now=now)

@@ -29,7 +29,7 @@ from ..statuses import (
 from ..storage.store import Object, encoded
 from .deletion import Deleter
 from .logs import Logs, LogStream
-from .objects import decode_subresource
+from .objects import decode_subresource, match_path
 from .patching import APPLY, patch_media_type
 from .scales import Scales
 from .writing import Verbs
@@ -128,6 +128,7 @@ class Subresources:
         options = write_options(request.query, "CreateOptions")
         body = _decode(request, served, path.subresource)
         call = call_for(request, served, path, options)
+        match_path(served, body, path.namespace)
         if path.subresource == "eviction":
             return Response(201, encoded(await evict(self._verbs, self._deleter, call, body)))
         if path.subresource == "binding":

@@ -23,6 +23,7 @@ See also: `request.calls` (arguments and results), `deletion`, `lists`, `subreso
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from typing import final
 
 import msgspec
@@ -31,6 +32,7 @@ from kubeloop.kit import Clock
 from kubeloop.meta import generate_name
 
 from ..apply.managed import applied_name, apply
+from ..apply.reset_fields import reset_fields
 from ..apply.tracking import Tracker
 from ..builtin.allocation import Allocator
 from ..registry import Registry, ServedResource
@@ -41,6 +43,7 @@ from ..statuses import (
     Cause,
     StatusError,
     already_exists,
+    bad_request,
     conflict,
     generate_name_conflict,
     invalid,
@@ -54,6 +57,7 @@ from .kinds import creates_on_update
 from .objects import (
     DecodedObject,
     apply_update,
+    check_new_version,
     decode_object,
     duplicate_fields_in,
     is_noop,
@@ -64,7 +68,15 @@ from .objects import (
     with_generation,
     with_system_metadata,
 )
-from .patching import APPLY, apply_patch, decode_apply_body
+from .patching import (
+    APPLY,
+    JSON_PATCH,
+    STRATEGIC,
+    apply_patch,
+    decode_apply_body,
+    is_json,
+    unknown_members,
+)
 
 __all__ = ["Verbs", "dry_run_entry"]
 
@@ -119,7 +131,7 @@ class Verbs:
     async def create(self, call: Call, raw: bytes, media: str) -> WriteResult:
         """Create the object in a body. Cancelled before the store, it leaves nothing behind."""
         decoded = read_object(call.served, raw, media, validation=call.options.validation)
-        return await self.create_object(call, decoded)
+        return await _with_warnings(self.create_object(call, decoded), decoded)
 
     async def create_object(self, call: Call, decoded: DecodedObject) -> WriteResult:
         """Create an object that is decoded already. Raises `StatusError`."""
@@ -147,12 +159,13 @@ class Verbs:
         self._validate(call, obj, None)
         if has_webhooks:
             warnings = [*warnings, *await self.admission.validate(call, "CREATE", obj, None)]
-        meta = obj["metadata"]
+        meta, is_dry_run = obj["metadata"], call.options.dry_run
+        if not is_dry_run:
+            check_new_version(obj)
         # After the last await: the name may have been taken while webhooks ran.
         existing = self.store.get(served.storage, key_of(meta.get("namespace", ""), meta["name"]))
         if existing is not None:
             raise _name_conflict(served, existing, is_generated=bool(meta.get("generateName")))
-        is_dry_run = call.options.dry_run
         entry = dry_run_entry(obj, None) if is_dry_run else self.store.write(served.storage, obj)
         return WriteResult(entry, 201, tuple(warnings))
 
@@ -174,7 +187,7 @@ class Verbs:
     async def update(self, call: Call, raw: bytes, media: str) -> WriteResult:
         """Replace an object or one subresource. Cancelled, it leaves the old object."""
         decoded = read_object(call.served, raw, media, validation=call.options.validation)
-        return await self.update_object(call, decoded)
+        return await _with_warnings(self.update_object(call, decoded), decoded)
 
     async def update_object(self, call: Call, decoded: DecodedObject) -> WriteResult:
         """Replace an object with one that is decoded already. Raises `StatusError`."""
@@ -187,7 +200,7 @@ class Verbs:
 
     async def _update_missing(self, call: Call, decoded: DecodedObject) -> WriteResult:
         # AllowCreateOnUpdate of the kind's strategy.
-        if not creates_on_update(call.served) or call.part:
+        if not creates_on_update(call.served) or call.part not in {"", "status"}:
             raise not_found(call.served.group, call.served.plural, call.name)
         meta = {k: v for k, v in decoded.obj["metadata"].items() if k != "resourceVersion"}
         if meta.get("uid"):
@@ -206,23 +219,24 @@ class Verbs:
         """
         served, now = call.served, self.now()
         self.admission.check(call, "UPDATE")
-        obj = apply_update(served, old.obj, sent, part=call.part)
-        if call.part in {"", "ephemeralcontainers", "resize"} or served.custom is not None:
-            obj = strategy.default(served, obj)
-        if call.part:
-            obj = strategy.prepare_conditions(served, obj, old.obj, now=now)
-        else:
-            obj = strategy.prepare_update(served, obj, old.obj, self._allocator)
+        obj = strategy.default(served, sent)
         obj = strategy.complete(served, obj, old.obj, metadata=applied, stored=applied)
+        # As in kube-apiserver, owners are those of the fields that were sent and defaulted; what
+        # the strategy of the kind then sets by itself has no owner.
         if not applied:
             obj = self.track_managers(call, old.obj, obj, now=now)
-            obj = strategy.complete(served, obj, old.obj)
+        obj = apply_update(served, old.obj, obj, part=call.part)
+        if call.part:
+            obj = strategy.prepare_part(served, obj, old.obj, part=call.part, now=now)
+        else:
+            obj = strategy.prepare_update(served, obj, old.obj, self._allocator)
+        obj = strategy.complete(served, obj, old.obj)
         has_webhooks = self.admission.has_webhooks()
         if has_webhooks:
             obj, more = await self._mutate(call, "UPDATE", obj, old.obj)
             warnings = [*warnings, *more]
         # Counted after defaulting and webhooks: only a change that is stored counts.
-        obj = with_generation(served, old.obj, obj)
+        obj = with_generation(served, old.obj, obj, part=call.part)
         self._validate(call, obj, old.obj)
         if has_webhooks:
             more = await self.admission.validate(call, "UPDATE", obj, old.obj)
@@ -271,24 +285,25 @@ class Verbs:
         if old is None:
             raise not_found(served.group, served.plural, call.name)
         result = apply_patch(served, to_served_version(served, old.obj), raw, patch_type)
-        decoded = self._decode_patched(call, result, raw)
-        obj = match_path(served, decoded.obj, call.namespace, call.name)
-        uid = obj["metadata"].get("uid")
-        if uid and uid != old.uid:
-            # A patch for an earlier object of this name usually has its version, too. The
-            # version is checked before the uid, so the client gets a conflict.
-            version = obj["metadata"].get("resourceVersion")
-            if version and version != old.obj["metadata"]["resourceVersion"]:
-                raise conflict(served.group, served.plural, call.name)
-            message = f'Invalid value: "{uid}": {_IMMUTABLE}'
-            cause = Cause("metadata.uid", "FieldValueInvalid", message)
-            raise invalid(served.group, served.kind, call.name, [cause])
+        decoded = self._decode_patched(call, result, raw, patch_type)
+        return await _with_warnings(self._replace_patched(call, old, decoded), decoded)
+
+    async def _replace_patched(self, call: Call, old: Entry, decoded: DecodedObject) -> WriteResult:
+        obj = match_path(call.served, decoded.obj, call.namespace, call.name)
+        _check_patched_uid(call.served, old, obj)
         return await self.replace(call, old, obj, decoded.warnings)
 
-    def _decode_patched(self, call: Call, result: Object, raw: bytes) -> DecodedObject:
+    def _decode_patched(
+        self, call: Call, result: Object, raw: bytes, patch_type: str
+    ) -> DecodedObject:
         """The object that a patch made, without unknown fields."""
         validation = call.options.validation
         duplicates = [] if validation == "Ignore" else duplicate_fields_in(raw)
+        if patch_type == JSON_PATCH and validation != "Ignore":
+            duplicates += unknown_members(raw)
+        if not result.get("apiVersion") and call.served.custom is None and patch_type != STRATEGIC:
+            # Go then decodes into the internal type, of which it knows no field.
+            result = {"kind": call.served.kind, **_as_unknown(result, duplicates)}
         try:
             return decode_object(call.served, result, validation=validation, duplicates=duplicates)
         except StatusError as error:
@@ -299,6 +314,8 @@ class Verbs:
     async def _apply(self, call: Call, old: Entry | None, raw: bytes) -> WriteResult:
         served = call.served
         decoded = self._decode_applied(call, raw)
+        if old is not None:
+            decoded = decoded._replace(obj=_with_url_name(decoded.obj, call.name))
         applied = match_path(served, decoded.obj, call.namespace, call.name)
         if old is None and call.part:
             raise not_found(served.group, served.plural, call.name)
@@ -309,6 +326,7 @@ class Verbs:
         merged = self.merge_applied(call, live, to_served_version(served, applied))
         obj = strategy.to_storage_version(served, merged)
         if old is not None:
+            _check_patched_uid(served, old, obj)
             return await self.replace(call, old, obj, decoded.warnings, applied=True)
         fields = obj["metadata"].get("managedFields")
         obj = with_system_metadata(served, obj, now=self.now())
@@ -322,8 +340,15 @@ class Verbs:
     def _decode_applied(self, call: Call, raw: bytes) -> DecodedObject:
         """The object in the body of an apply; unknown fields are always rejected."""
         obj = decode_apply_body(raw, call.served.kind, call.served.api_version)
+        validation = call.options.validation
+        duplicates = (
+            duplicate_fields_in(raw, obj) if validation != "Ignore" and is_json(raw) else []
+        )
+        if duplicates and validation == "Strict":
+            raise bad_request(f"error strict decoding YAML: {', '.join(duplicates)}")
         try:
-            return decode_object(call.served, obj, validation="Strict", keep_empty=True)
+            found = decode_object(call.served, obj, validation="Strict", keep_empty=True)
+            return found._replace(warnings=[*found.warnings, *duplicates])
         except StatusError as error:
             # The merge finds the same problem and reports it with structured-merge-diff's text.
             self.merge_applied(call, None, obj)
@@ -342,7 +367,7 @@ class Verbs:
             subresource=call.part,
             facts=served.facts,
             now=self.now(),
-            has_status="status" in served.subresources,
+            resets=reset_fields(served, call.part),
         )
 
     # --- steps of every write
@@ -382,6 +407,42 @@ class Verbs:
         if causes:
             name = obj["metadata"].get("name", "")
             raise invalid(served.storage[0], served.kind, name, causes)
+
+
+async def _with_warnings(write: Awaitable[WriteResult], decoded: DecodedObject) -> WriteResult:
+    """The result of a write; if it fails, the warnings about its body are sent all the same."""
+    try:
+        return await write
+    except StatusError as error:
+        error.warnings = (*decoded.warnings, *error.warnings)
+        raise
+
+
+def _as_unknown(obj: Object, problems: list[str]) -> Object:
+    """An object without any field of `obj`; each is reported in `problems`."""
+    problems += [f'unknown field "{key}"' for key in sorted(obj.keys() - {"kind", "apiVersion"})]
+    return {}
+
+
+def _with_url_name(obj: Object, name: str) -> Object:
+    """An applied object that leaves its name to the URL."""
+    meta = obj.get("metadata") or {}
+    return obj if meta.get("name") else {**obj, "metadata": {**meta, "name": name}}
+
+
+def _check_patched_uid(served: ServedResource, old: Entry, obj: Object) -> None:
+    """Reject a patch of the uid, which is a precondition only in an update."""
+    uid = obj["metadata"].get("uid")
+    if not uid or uid == old.uid:
+        return
+    # A patch for an earlier object of this name usually has its version, too. The version is
+    # checked before the uid, so the client gets a conflict.
+    version = obj["metadata"].get("resourceVersion")
+    if version and version != old.obj["metadata"]["resourceVersion"]:
+        raise conflict(served.group, served.plural, old.name)
+    message = f'Invalid value: "{uid}": {_IMMUTABLE}'
+    cause = Cause("metadata.uid", "FieldValueInvalid", message)
+    raise invalid(served.group, served.kind, old.name, [cause])
 
 
 def _with_name(call: Call, obj: Object) -> Call:
@@ -424,9 +485,6 @@ def _unreadable_result(error: StatusError, result: Object) -> StatusError:
 
 def dry_run_entry(obj: Object, old: Entry | None) -> Entry:
     """An object as a write would store it, without the write."""
-    meta = dict(obj["metadata"])
-    if old is None:
-        meta.pop("resourceVersion", None)
-    obj = {**obj, "metadata": meta}
+    meta = obj["metadata"]
     key = key_of(meta.get("namespace", ""), meta["name"])
     return Entry(key, obj, tail_of(obj), old.version if old else 0)
