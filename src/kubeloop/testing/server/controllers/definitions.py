@@ -16,7 +16,7 @@ from ..request.calls import Call
 from ..request.options import DeleteOptions
 from ..schema.crds import CustomKind, status_of
 from ..statuses import StatusError
-from ..storage.store import Change, Entry, Object, Store, timestamp
+from ..storage.store import Change, Entry, Object, Storage, Store, timestamp
 from ..verbs.deletion import CLEANUP, DEFINITIONS, Deleter
 from ..watching import Hub
 
@@ -41,6 +41,9 @@ class DefinitionController:
         """Serve the CRDs of an earlier run."""
         for entry in self._store.collection(DEFINITIONS).select(""):
             self._serve(entry)
+            kind = self._registry.custom(*_storage_of(entry))
+            if kind is not None:
+                self._store.collection((kind.group, kind.plural)).reread(kind.read)
 
     def observe(self, change: Change) -> bool:
         """Serve a changed CRD at once, and queue its status; returns whether work is queued.
@@ -92,20 +95,22 @@ class DefinitionController:
             return  # an invalid CRD was rejected when it was written
         before = self._registry.custom(kind.group, kind.plural)
         self._registry.add_custom(kind)
-        if before is not None and before.versions != kind.versions:
-            # Watches would continue with the old schema; apiextensions-apiserver ends them, too.
-            self._hub.end_all((kind.group, kind.plural))
+        if before is not None and before != kind:
+            # Objects are read by the new schema from now on. Watches would continue with the old
+            # one: apiextensions-apiserver ends them, too.
+            storage = (kind.group, kind.plural)
+            if before.versions != kind.versions:
+                self._store.collection(storage).reread(kind.read)
+            self._hub.end_all(storage)
 
     def _stop_serving(self, entry: Entry) -> None:
-        spec = entry.obj["spec"]
-        group, plural = spec["group"], spec["names"]["plural"]
-        self._registry.remove_custom(group, plural)
-        self._hub.end_all((group, plural))
+        storage = _storage_of(entry)
+        self._registry.remove_custom(*storage)
+        self._hub.end_all(storage)
 
     def _clean_up(self, entry: Entry) -> None:
         """Delete the objects of a deleted CRD; when none is left, remove its finalizer."""
-        spec = entry.obj["spec"]
-        storage = (spec["group"], spec["names"]["plural"])
+        storage = _storage_of(entry)
         served = self._registry.find_storage(*storage)
         if served is not None:
             for found in self._store.collection(storage).select(""):
@@ -139,6 +144,11 @@ class DefinitionController:
         }
         status = {**status, "conditions": [*conditions, condition]}
         self._store.write(DEFINITIONS, {**entry.obj, "status": status})
+
+
+def _storage_of(entry: Entry) -> Storage:
+    spec = entry.obj["spec"]
+    return spec["group"], spec["names"]["plural"]
 
 
 def _has_name_conflict(obj: Object) -> bool:

@@ -180,6 +180,31 @@ class CustomKind(msgspec.Struct, frozen=True):
         """The name of the version in which objects are stored."""
         return next(each.name for each in self.versions if each.storage)
 
+    def read(self, stored: dict[str, Any], version: str = "") -> dict[str, Any]:
+        """A stored object as `version` shows it, by default the storage version.
+
+        As apiextensions-apiserver reads it from etcd (`crdConversionRESTOptionsGetter`): it is
+        pruned and defaulted by the schema of the version that it is stored in, then converted and
+        pruned by the other schema, and not defaulted again. Returns the same object if that
+        changes nothing.
+        """
+        found = self.version(_version_of(stored))
+        if found is not None:
+            stored = found.schema.read(stored)
+        return self.convert(stored, version or self.storage_version)
+
+    def convert(self, obj: dict[str, Any], version: str) -> dict[str, Any]:
+        """`obj` in another version, as with the conversion strategy None: pruned by its schema."""
+        found = self.version(version)
+        if found is None or _version_of(obj) == version:
+            return obj
+        converted = {**obj, "apiVersion": f"{self.group}/{version}"}
+        return found.schema.coerce(converted)
+
+
+def _version_of(obj: Mapping[str, Any]) -> str:
+    return str(obj.get("apiVersion", "")).rpartition("/")[2]
+
 
 def _version(raw: Mapping[str, Any], spec: Mapping[str, Any]) -> CustomVersion:
     parts = raw.get("subresources") or {}

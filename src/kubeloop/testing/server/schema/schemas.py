@@ -80,6 +80,17 @@ class Schema:
             raise bad_request("json: exceeded max depth") from None
         return pruned, sorted(unknown)
 
+    def coerce(self, obj: dict[str, Any]) -> dict[str, Any]:
+        """`obj` without what the schema does not allow: unknown fields, and nulls without a
+        default. Its metadata is not touched."""
+        pruned: dict[str, Any] = _without_nulls(self.root, _prune(self.root, obj, "", []))
+        return pruned
+
+    def read(self, stored: dict[str, Any]) -> dict[str, Any]:
+        """A stored object as it is read: pruned and with defaults. The same object if it has
+        all defaults and no other fields."""
+        return self.default(self.coerce(stored))
+
     def default(self, obj: dict[str, Any]) -> dict[str, Any]:
         """`obj` with the schema's defaults for missing fields and for nulls that are not
         allowed."""

@@ -13,7 +13,7 @@ from kubeloop.wire import InvalidArgument, Json, Subresource, class_for
 
 from ..apply.managed import applied_name
 from ..registry import ServedResource
-from ..representations.representation import to_served_version
+from ..representations.representation import served_object
 from ..request.calls import Call
 from ..statuses import Cause, bad_request, conflict, invalid, untyped_error
 from ..storage.store import Entry, Object
@@ -37,16 +37,17 @@ class Scales:
 
     def get(self, call: Call) -> Object:
         """The scale of an object. Raises `StatusError`."""
-        return _scale_of(call.served, self._verbs.get(call).obj)
+        return _scale_of(call.served, served_object(call.served, self._verbs.get(call)))
 
     async def update(self, call: Call, scale: Object) -> Object:
         """Set the replicas of `scale`. Raises `StatusError`."""
         entry = self._entry_of(call, scale)
         replicas = (scale.get("spec") or {}).get("replicas") or 0
-        changed = _put(entry.obj, _path(call.served), replicas)
+        obj = served_object(call.served, entry) if call.served.custom is not None else entry.obj
+        changed = _put(obj, _path(call.served), replicas)
         # The whole object is written; the manager of the scale request owns spec.replicas
         # (managedfields.ScaleHandler).
-        return await self._write(call, entry, self._verbs.track_managers(call, entry.obj, changed))
+        return await self._write(call, entry, self._verbs.track_managers(call, obj, changed))
 
     async def patch(self, call: Call, raw: bytes, patch_type: str) -> Object:
         """Patch the scale, or apply one. Raises `StatusError`."""
@@ -70,7 +71,7 @@ class Scales:
         replicas = (scale.get("spec") or {}).get("replicas")
         if replicas is not None:
             applied = _put(applied, _path(served), replicas)
-        merged = self._verbs.merge_applied(call, to_served_version(served, entry.obj), applied)
+        merged = self._verbs.merge_applied(call, served_object(served, entry), applied)
         if _at(merged, _path(served)) is None:
             merged = _put(merged, _path(served), 0)  # no manager owns it any more
         return await self._write(call, entry, strategy.to_storage_version(served, merged))

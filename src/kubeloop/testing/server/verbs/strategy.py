@@ -36,13 +36,12 @@ SIGNING_REQUESTS = ("certificates.k8s.io", "certificatesigningrequests")
 
 
 def to_storage_version(served: ServedResource, obj: Object) -> Object:
-    """`obj`, sent in the version of `served`, in its storage version."""
-    if served.is_storage_version:
+    """`obj`, sent in the version of `served`, in its storage version.
+
+    A custom object keeps its version until it is stored: it is validated by that schema.
+    """
+    if served.is_storage_version or served.custom is not None:
         return obj
-    if served.custom is not None:
-        # Like the conversion strategy None of CRDs: only apiVersion changes.
-        group = served.storage[0]
-        return {**obj, "apiVersion": f"{group}/{served.storage_version}"}
     try:
         return convert(obj, served.storage[0], served.kind, served.storage_version)
     except (KeyError, TypeError, ValueError) as error:

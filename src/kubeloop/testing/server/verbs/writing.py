@@ -32,7 +32,7 @@ from ..apply.managed import applied_name, apply
 from ..apply.tracking import Tracker
 from ..builtin.allocation import Allocator
 from ..registry import Registry, ServedResource
-from ..representations.representation import to_served_version
+from ..representations.representation import served_object, to_served_version
 from ..request.calls import Admission, Call, WriteResult
 from ..request.options import version_number
 from ..statuses import (
@@ -151,8 +151,21 @@ class Verbs:
         if existing is not None:
             raise _name_conflict(served, existing, is_generated=bool(meta.get("generateName")))
         is_dry_run = call.options.dry_run
-        entry = dry_run_entry(obj, None) if is_dry_run else self.store.write(served.storage, obj)
+        entry = self._dry_run(served, obj, None) if is_dry_run else self._write(served, obj)
         return WriteResult(entry, 201, tuple(warnings))
+
+    def _write(self, served: ServedResource, obj: Object) -> Entry:
+        if served.definition is None or served.is_storage_version:
+            return self.store.write(served.storage, obj)
+        stored = served.definition.convert(obj, served.storage_version)
+        read = served.definition.read(stored)
+        return self.store.write(served.storage, read, None if read is stored else stored)
+
+    def _dry_run(self, served: ServedResource, obj: Object, old: Entry | None) -> Entry:
+        if served.definition is not None:
+            # The response shows what a read would, also of another version than the stored one.
+            obj = served.definition.read(served.definition.convert(obj, served.storage_version))
+        return dry_run_entry(obj, old)
 
     def _with_generated_name(self, served: ServedResource, obj: Object) -> Object:
         meta = obj["metadata"]
@@ -203,6 +216,8 @@ class Verbs:
         `applied` says that the managed fields of `sent` are final.
         """
         served, now = call.served, self.now()
+        if served.definition is not None:
+            old = msgspec.structs.replace(old, obj=served_object(served, old))
         self.admission.check(call, "UPDATE")
         obj = apply_update(served, old.obj, sent, part=call.part)
         if call.part in {"", "ephemeralcontainers", "resize"} or served.custom is not None:
@@ -223,22 +238,30 @@ class Verbs:
         if has_webhooks:
             more = await self.admission.validate(call, "UPDATE", obj, old.obj)
             warnings = [*warnings, *more]
-        if self.store.get(served.storage, call.key) is not old:
+        if self._has_changed(call, old):
             raise conflict(served.group, served.plural, call.name)
         return WriteResult(self._store_update(call, obj, old), 200, tuple(warnings))
 
     def _store_update(self, call: Call, obj: Object, old: Entry) -> Entry:
         """Write the update, unless it is a dry run or changes nothing."""
         storage = call.served.storage
-        if is_noop(old.obj, obj):
+        # An object that is stored otherwise than it is read is written in any case.
+        if old.stored is None and is_noop(old.obj, obj):
             return old
         if call.options.dry_run:
-            return dry_run_entry(obj, old)
+            return self._dry_run(call.served, obj, old)
         if is_removable(obj):
             # The update removed the last finalizer: watches get DELETED and no MODIFIED
             # (ShouldDeleteDuringUpdate).
             return dry_run_entry(obj, self.store.remove(storage, old.key))
-        return self.store.write(storage, obj)
+        return self._write(call.served, obj)
+
+    def _has_changed(self, call: Call, old: Entry | None) -> bool:
+        """Whether the object was written since `old` was read."""
+        found = self.store.get(call.served.storage, call.key)
+        if found is None or old is None:
+            return found is not old
+        return found.version != old.version
 
     # --- patch
 
@@ -255,8 +278,7 @@ class Verbs:
                     return await self._apply(call, old, raw)
                 return await self._patch(call, old, raw, patch_type)
             except StatusError as error:
-                has_changed = self.store.get(call.served.storage, call.key) is not old
-                if error.reason != "Conflict" or not has_changed:
+                if error.reason != "Conflict" or not self._has_changed(call, old):
                     raise
         raise conflict(call.served.group, call.served.plural, call.name)
 
@@ -266,7 +288,7 @@ class Verbs:
         served = call.served
         if old is None:
             raise not_found(served.group, served.plural, call.name)
-        result = apply_patch(served, to_served_version(served, old.obj), raw, patch_type)
+        result = apply_patch(served, served_object(served, old), raw, patch_type)
         decoded = self._decode_patched(call, result, raw)
         obj = match_path(served, decoded.obj, call.namespace, call.name)
         uid = obj["metadata"].get("uid")
@@ -301,7 +323,7 @@ class Verbs:
         if old is None:
             self.admission.check(call, "CREATE")
             applied = _without_version(served, applied)
-        live = None if old is None else to_served_version(served, old.obj)
+        live = None if old is None else served_object(served, old)
         merged = self.merge_applied(call, live, to_served_version(served, applied))
         obj = strategy.to_storage_version(served, merged)
         if old is not None:
@@ -364,6 +386,9 @@ class Verbs:
         mutated, warnings = await self.admission.mutate(call, operation, obj, old)
         if mutated is None or mutated is obj:
             return obj, warnings
+        if call.served.custom is not None:
+            # apiextensions-apiserver stores the unknown fields of a patch, and no read shows them.
+            mutated, _ = call.served.custom.schema.prune(mutated)
         # kube-apiserver defaults again after each webhook that patched the object.
         return strategy.default(call.served, mutated), warnings
 
