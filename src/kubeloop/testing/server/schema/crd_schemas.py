@@ -14,7 +14,8 @@ from typing import Any, Final, TypeAlias
 from ..statuses import Cause
 from ..values import causes
 from .crd_keywords import problems_of_keywords, properties_of
-from .schema_nodes import Node, pattern_of
+from .go_patterns import compile_pattern
+from .schema_nodes import Node
 from .schema_validation import problems_of
 from .schemas import Schema
 
@@ -210,7 +211,7 @@ def _value_rules(schema: _Raw, path: str, *, may_list_types: bool) -> Iterator[C
 
 def _pattern_problems(pattern: str, path: str) -> Iterator[Cause]:
     try:
-        pattern_of(pattern)
+        compile_pattern(pattern)
     except re.error as error:
         rule = f"must be a valid regular expression, but isn't: {error}"
         yield causes.invalid(path, pattern, rule)
