@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, final
 
-__all__ = ["ABSENT", "META_FIELDS", "Node"]
+__all__ = ["ABSENT", "META_FIELDS", "Node", "is_known_format"]
 
 META_FIELDS: Final = frozenset({"apiVersion", "kind", "metadata"})
 
@@ -161,6 +161,11 @@ _STRING_FORMATS: Final = frozenset(
         "k8slongname",
     ]
 )
+
+
+def is_known_format(kind: str, name: str) -> bool:
+    """Whether the API server checks a format for values of this type."""
+    return bool(_known_format(kind, name))
 
 
 def _known_format(kind: str, name: str) -> str:

@@ -11,6 +11,10 @@ See also: `builtin` and `schema` (the rules themselves), `objects` (system metad
 
 from __future__ import annotations
 
+import logging
+
+from ..admission.not_evaluated import GROUP as _ADMISSION
+from ..admission.not_evaluated import not_evaluated as not_evaluated_by_admission
 from ..builtin.allocation import Allocator
 from ..builtin.builtin_defaults import default as default_builtin
 from ..builtin.builtin_validation import prepare_for_create as prepare_builtin
@@ -18,6 +22,7 @@ from ..builtin.builtin_validation import prepare_for_update, validate, with_cond
 from ..builtin.conversion import convert
 from ..identity import User
 from ..registry import ServedResource
+from ..schema.crd_warnings import not_evaluated, warnings_of_crd, warnings_of_finalizers
 from ..statuses import Cause, bad_request
 from ..storage.store import Object
 
@@ -29,8 +34,12 @@ __all__ = [
     "prepare_update",
     "to_storage_version",
     "validation_causes",
+    "warnings_of",
     "with_requester",
 ]
+
+_DEFINITIONS = ("apiextensions.k8s.io", "customresourcedefinitions")
+log = logging.getLogger(__name__)
 
 SIGNING_REQUESTS = ("certificates.k8s.io", "certificatesigningrequests")
 
@@ -67,6 +76,32 @@ def validation_causes(
         if served.custom.scale is not None:
             causes += served.custom.scale.problems_of(obj)
     return causes
+
+
+def warnings_of(served: ServedResource, obj: Object, old: Object | None) -> list[str]:
+    """The warnings about a write; what this server does not evaluate is logged, too."""
+    if served.custom is not None:
+        return _finalizer_warnings(obj, old)
+    if served.group == _ADMISSION:
+        return _logged(served, obj, not_evaluated_by_admission(served.plural, obj, old))
+    if served.storage == _DEFINITIONS:
+        ignored = _logged(served, obj, not_evaluated(obj, old))
+        return [*warnings_of_crd(obj, old), *ignored]
+    return []
+
+
+def _finalizer_warnings(obj: Object, old: Object | None) -> list[str]:
+    names = obj["metadata"].get("finalizers")
+    if not names:
+        return []
+    before = () if old is None else old["metadata"].get("finalizers") or ()
+    return warnings_of_finalizers(names, before)
+
+
+def _logged(served: ServedResource, obj: Object, warnings: list[str]) -> list[str]:
+    for each in warnings:
+        log.warning("%s %s: %s", served.kind, obj["metadata"].get("name", ""), each)
+    return warnings
 
 
 def prepare_create(served: ServedResource, obj: Object, allocator: Allocator) -> Object:

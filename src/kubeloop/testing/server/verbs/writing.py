@@ -143,6 +143,7 @@ class Verbs:
             warnings = [*warnings, *more]
             call = _with_name(call, obj)
         self._validate(call, obj, None)
+        warnings = [*warnings, *strategy.warnings_of(served, obj, None)]
         if has_webhooks:
             warnings = [*warnings, *await self.admission.validate(call, "CREATE", obj, None)]
         meta = obj["metadata"]
@@ -235,6 +236,8 @@ class Verbs:
         # Counted after defaulting and webhooks: only a change that is stored counts.
         obj = with_generation(served, old.obj, obj)
         self._validate(call, obj, old.obj)
+        if not call.part:
+            warnings = [*warnings, *strategy.warnings_of(served, obj, old.obj)]
         if has_webhooks:
             more = await self.admission.validate(call, "UPDATE", obj, old.obj)
             warnings = [*warnings, *more]
@@ -312,6 +315,8 @@ class Verbs:
         except StatusError as error:
             if error.code != 400:
                 raise
+            if call.served.custom is not None:
+                result = msgspec.json.decode(msgspec.json.encode(result, order="sorted"))
             raise _unreadable_result(error, result) from error
 
     async def _apply(self, call: Call, old: Entry | None, raw: bytes) -> WriteResult:
