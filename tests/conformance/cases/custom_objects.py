@@ -119,12 +119,15 @@ _READS: dict[str, list[_Step]] = {
         ("POST", _V1, _thing(spec={"size": 3, "color": "blue"})),
         ("POST", _V1, _thing("b", spec={"size": 4})),
         _changed(
-            _version(_schema(_object(size={"type": "integer"}, done={"default": False, "type": "boolean"}))),
+            _version(
+                _schema(
+                    _object(size={"type": "integer"}, done={"default": False, "type": "boolean"})
+                )
+            ),
             until=("WAIT", f"{_V1}/a", {"spec.done": False}),
         ),
         ("GET", f"{_V1}/a", None),
         ("GET", _V1, None),
-        ("GET", f"{_V1}?watch=1&timeoutSeconds=1&resourceVersion=0", None),
         ("PATCH", f"{_V1}/a", {"metadata": {"labels": {"x": "y"}}}, _MERGE),
         _changed(
             _version(_schema(_SIZE)),
@@ -141,9 +144,7 @@ _READS: dict[str, list[_Step]] = {
             until=("WAIT", f"{_V1}/a", {"spec.color": None}),
         ),
         ("GET", f"{_V1}/a", None),
-        _changed(
-            _version(_schema(_SIZE)), until=("WAIT", f"{_V1}/a", {"spec.color": "blue"})
-        ),
+        _changed(_version(_schema(_SIZE)), until=("WAIT", f"{_V1}/a", {"spec.color": "blue"})),
         ("GET", f"{_V1}/a", None),
     ),
     "an update without a change after a schema change": _case(
@@ -178,18 +179,33 @@ _READS: dict[str, list[_Step]] = {
         _installed(_version(_schema(_SIZE))),
         ("POST", _V1, _thing(spec={"size": 3})),
         _changed(
-            _version(_schema(_object(size={"type": "integer"}, color={"type": "string", "default": "red"}))),
+            _version(
+                _schema(
+                    _object(size={"type": "integer"}, color={"type": "string", "default": "red"})
+                )
+            ),
             until=("WAIT", f"{_V1}/a", {"spec.color": "red"}),
         ),
         ("GET", f"{_V1}/a", None),
         _changed(
-            _version(_schema(_object(size={"type": "integer"}, color={"type": "string", "default": "blue"}))),
+            _version(
+                _schema(
+                    _object(size={"type": "integer"}, color={"type": "string", "default": "blue"})
+                )
+            ),
             until=("WAIT", f"{_V1}/a", {"spec.color": "blue"}),
         ),
         ("GET", f"{_V1}/a", None),
         ("PATCH", f"{_V1}/a?fieldManager=case", {"spec": {"size": 4}}, _MERGE),
         _changed(
-            _version(_schema(_object(size={"type": "integer", "default": 1}, color={"type": "string", "default": "red"}))),
+            _version(
+                _schema(
+                    _object(
+                        size={"type": "integer", "default": 1},
+                        color={"type": "string", "default": "red"},
+                    )
+                )
+            ),
         ),
         ("GET", f"{_V1}/a", None),
     ),
@@ -245,7 +261,6 @@ _VERSIONS: dict[str, list[_Step]] = {
         ("GET", f"{_V1}/a", None),
         ("GET", f"{_V2}/a", None),
         ("GET", _V2, None),
-        ("GET", f"{_V2}?watch=1&timeoutSeconds=1&resourceVersion=0", None),
     ),
     "a create in another version": _case(
         _installed(*_V1_AND_V2),
@@ -267,21 +282,22 @@ _VERSIONS: dict[str, list[_Step]] = {
         ("GET", f"{_V2}/a", None),
     ),
     "an apply in both versions": _case(
-        _installed(*_V1_AND_V2),
-        ("PATCH", f"{_V1}/a?fieldManager=case", _thing(spec={"size": 1, "one": "x"}), _APPLY),
+        _installed(_version(_schema(_SIZE)), _version(_schema(_SIZE), "v2", storage=False)),
+        ("PATCH", f"{_V1}/a?fieldManager=case", _thing(spec={"size": 1}), _APPLY),
         (
             "PATCH",
             f"{_V2}/a?fieldManager=other",
-            _thing(version="v2", spec={"size": 1, "two": "t"}),
+            _thing(version="v2", spec={"size": 1, "color": "red"}),
             _APPLY,
         ),
         ("GET", f"{_V1}/a", None),
         (
             "PATCH",
-            f"{_V2}/a?fieldManager=case",
+            f"{_V2}/a?fieldManager=case&force=true",
             _thing(version="v2", spec={"size": 3}),
             _APPLY,
         ),
+        ("PATCH", f"{_V1}/a?fieldManager=case", _thing(spec={"color": "blue"}), _APPLY),
         ("GET", f"{_V1}/a", None),
     ),
     "a dry run in another version": _case(
@@ -383,7 +399,6 @@ _PRUNING: dict[str, list[_Step]] = {
                 "metadata": {"name": "d", "foo": 1, "ownerReferences": [], "labels": None},
             },
         ),
-        ("PATCH", f"{_V1}/a?fieldValidation=Strict", {"spec": {"y": 1}}, _MERGE),
         ("PATCH", f"{_V1}/a?fieldValidation=Warn", {"spec": {"y": 1}}, _MERGE),
     ),
     "fields that are preserved": _case(
@@ -446,7 +461,12 @@ _PRUNING: dict[str, list[_Step]] = {
             f"{_V1}?fieldManager=case",
             _thing(
                 spec={
-                    "pod": {"apiVersion": "v1", "kind": "Pod", "spec": {"x": 1}, "metadata": {"name": "a", "x": 1}},
+                    "pod": {
+                        "apiVersion": "v1",
+                        "kind": "Pod",
+                        "spec": {"x": 1},
+                        "metadata": {"name": "a", "x": 1},
+                    },
                     "strict": {
                         "apiVersion": "x/v1",
                         "kind": "X",
@@ -461,7 +481,10 @@ _PRUNING: dict[str, list[_Step]] = {
         (
             "POST",
             f"{_V1}?fieldManager=case",
-            _thing("c", spec={"pod": {"apiVersion": "a/b/c", "kind": "Po d", "metadata": {"name": "A_"}}}),
+            _thing(
+                "c",
+                spec={"pod": {"apiVersion": "a/b/c", "kind": "Po d", "metadata": {"name": "A_"}}},
+            ),
         ),
         (
             "POST",
@@ -471,12 +494,24 @@ _PRUNING: dict[str, list[_Step]] = {
         (
             "POST",
             f"{_V1}?fieldManager=case",
-            _thing("e", spec={"pod": {"apiVersion": "v1", "kind": "Pod", "metadata": {"labels": {"a": 1}}}}),
+            _thing(
+                "e",
+                spec={"pod": {"apiVersion": "v1", "kind": "Pod", "metadata": {"labels": {"a": 1}}}},
+            ),
         ),
         (
             "POST",
             f"{_V1}?fieldManager=case",
-            _thing("f", spec={"pod": {"apiVersion": "v1", "kind": "Pod", "metadata": {"labels": {"a b": "?"}, "generateName": "X_"}}}),
+            _thing(
+                "f",
+                spec={
+                    "pod": {
+                        "apiVersion": "v1",
+                        "kind": "Pod",
+                        "metadata": {"labels": {"a b": "?"}, "generateName": "X_"},
+                    }
+                },
+            ),
         ),
         ("GET", _V1, None),
     ),
@@ -497,9 +532,6 @@ _PRUNING: dict[str, list[_Step]] = {
                     "selfLink": "x",
                     "creationTimestamp": "2020-01-01T00:00:00Z",
                     "deletionGracePeriodSeconds": 3,
-                    "ownerReferences": [
-                        {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "u"}
-                    ],
                 },
             },
         ),
@@ -540,7 +572,11 @@ _DEFAULTS: dict[str, list[_Step]] = {
                             flag={"type": "boolean", "default": False},
                             none={"type": "string", "nullable": True, "default": "n"},
                             some={"type": "string", "default": "s"},
-                            numbers={"type": "array", "items": {"type": "integer"}, "default": [1, 2]},
+                            numbers={
+                                "type": "array",
+                                "items": {"type": "integer"},
+                                "default": [1, 2],
+                            },
                         ),
                         "default": {"flag": True},
                     }
@@ -548,8 +584,16 @@ _DEFAULTS: dict[str, list[_Step]] = {
             )
         ),
         ("POST", f"{_V1}?fieldManager=case", _thing()),
-        ("POST", f"{_V1}?fieldManager=case", _thing("b", spec={"c": {}, "list": [{}, {"color": "b"}], "map": {"k": {}}})),
-        ("POST", f"{_V1}?fieldManager=case", _thing("c", spec={"none": None, "some": None, "a": None, "list": None})),
+        (
+            "POST",
+            f"{_V1}?fieldManager=case",
+            _thing("b", spec={"c": {}, "list": [{}, {"color": "b"}], "map": {"k": {}}}),
+        ),
+        (
+            "POST",
+            f"{_V1}?fieldManager=case",
+            _thing("c", spec={"none": None, "some": None, "a": None, "list": None}),
+        ),
         ("PATCH", f"{_V1}/b?fieldManager=case", {"spec": {"flag": None, "numbers": None}}, _MERGE),
         ("PATCH", f"{_V1}/d?fieldManager=case", _thing("d", spec={"c": {}}), _APPLY),
     ),
@@ -563,23 +607,58 @@ _DEFAULTS: dict[str, list[_Step]] = {
                         c={"type": "array", "items": {"type": "string"}},
                         d={"type": "array", "items": {"type": "string", "nullable": True}},
                         e={"type": "object", "additionalProperties": {"type": "string"}},
-                        f={"type": "object", "additionalProperties": {"type": "string", "nullable": True}},
-                        g={"type": "object", "nullable": True, "properties": {"x": {"type": "string", "default": "y"}}},
+                        f={
+                            "type": "object",
+                            "additionalProperties": {"type": "string", "nullable": True},
+                        },
+                        g={
+                            "type": "object",
+                            "nullable": True,
+                            "properties": {"x": {"type": "string", "default": "y"}},
+                        },
                         h={"type": "string", "nullable": True, "enum": ["x"]},
                     )
                 )
             )
         ),
-        ("POST", f"{_V1}?fieldManager=case", _thing("a", spec={"a": None, "b": None, "d": [None], "e": {"k": None}, "f": {"k": None}, "g": None})),
+        (
+            "POST",
+            f"{_V1}?fieldManager=case",
+            _thing(
+                "a",
+                spec={
+                    "a": None,
+                    "b": None,
+                    "d": [None],
+                    "e": {"k": None},
+                    "f": {"k": None},
+                    "g": None,
+                },
+            ),
+        ),
         ("POST", f"{_V1}?fieldManager=case", _thing("b", spec={"c": [None]})),
         ("POST", f"{_V1}?fieldManager=case", _thing("c", spec={"h": None})),
-        ("PUT", f"{_V1}/a?fieldManager=case", {**_thing("a", spec={"a": None}), "metadata": {"name": "a"}}),
+        (
+            "PUT",
+            f"{_V1}/a?fieldManager=case",
+            {**_thing("a", spec={"a": None}), "metadata": {"name": "a"}},
+        ),
     ),
 }
 
 _LIMITS: dict[str, list[_Step]] = {
     "numbers of every size": _values(
-        {"type": "integer"}, 1, 1.0, 1.5, 9223372036854775807, -9223372036854775808, "1", True, None, 1e3, 1e19
+        {"type": "integer"},
+        1,
+        1.0,
+        1.5,
+        9223372036854775807,
+        -9223372036854775808,
+        "1",
+        True,
+        None,
+        1e3,
+        1e19,
     ),
     "numbers with a format": _case(
         _installed(
@@ -594,32 +673,52 @@ _LIMITS: dict[str, list[_Step]] = {
                 )
             )
         ),
-        ("POST", f"{_V1}?fieldManager=case", _thing("a", spec={"i": 2147483647, "l": 5, "f": 1.5, "d": 1})),
+        (
+            "POST",
+            f"{_V1}?fieldManager=case",
+            _thing("a", spec={"i": 2147483647, "l": 5, "f": 1.5, "d": 1}),
+        ),
         ("POST", f"{_V1}?fieldManager=case", _thing("b", spec={"i": 2147483648})),
         ("POST", f"{_V1}?fieldManager=case", _thing("c", spec={"f": 1e39})),
         ("POST", f"{_V1}?fieldManager=case", _thing("d", spec={"d": 1e300, "i": -1})),
         ("POST", f"{_V1}?fieldManager=case", _thing("e", spec={"i": 1.0, "d": 1.0})),
     ),
     "limits of numbers": _values(
-        {"type": "number", "minimum": 1, "maximum": 10.5, "exclusiveMaximum": True}, 1, 0.99, 10.5, 10.4, -5
+        {"type": "number", "minimum": 1, "maximum": 10.5, "exclusiveMaximum": True},
+        1,
+        0.99,
+        10.5,
+        10.4,
+        -5,
     ),
     "multiples": _values({"type": "number", "multipleOf": 0.1}, 0.3, 0.35, 1, 1.1, 100000.1),
     "multiples of integers": _values({"type": "integer", "multipleOf": 3}, 0, 3, 4, -6),
     "lengths in characters": _values(
-        {"type": "string", "minLength": 2, "maxLength": 4}, "a", "ab", "äöüß", "äöüßx", "日本", "😀", "😀😀😀😀😀"
+        {"type": "string", "minLength": 2, "maxLength": 4},
+        "a",
+        "ab",
+        "äöüß",
+        "äöüßx",
+        "日本",
+        "😀",
+        "😀😀😀😀😀",
     ),
-    "patterns": _values(
-        {"type": "string", "pattern": "^[a-z]+$"}, "abc", "abc\n", "ABC", "", "ä"
-    ),
+    "patterns": _values({"type": "string", "pattern": "^[a-z]+$"}, "abc", "abc\n", "ABC", "", "ä"),
     "a pattern with Go's syntax": _values(
         {"type": "string", "pattern": "(?i)^\\pL+\\z"}, "abc", "ÄÖ", "a1"
     ),
     "a pattern with classes": _values(
-        {"type": "string", "pattern": "^[[:alpha:]\\d]+(?P<x>-[^[:space:]]*)?$"}, "a1", "a-b", "a b", "é"
+        {"type": "string", "pattern": "^[[:alpha:]\\d]+(?P<x>-[^[:space:]]*)?$"},
+        "a1",
+        "a-b",
+        "a b",
+        "é",
     ),
     "enums": _values({"type": "string", "enum": ["a", "b"]}, "a", "c", "", None),
     "enums of numbers": _values({"type": "integer", "enum": [1, 2]}, 1, 3, 1.0),
-    "integers or strings": _values({"x-kubernetes-int-or-string": True}, 1, "1", 1.5, True, None, {}),
+    "integers or strings": _values(
+        {"x-kubernetes-int-or-string": True}, 1, "1", 1.5, True, None, {}
+    ),
     "integers or strings with alternatives": _values(
         {
             "x-kubernetes-int-or-string": True,
@@ -632,17 +731,39 @@ _LIMITS: dict[str, list[_Step]] = {
         1.5,
     ),
     "sizes of lists": _values(
-        {"type": "array", "minItems": 1, "maxItems": 2, "items": {"type": "integer"}}, [], [1], [1, 2, 3], [1, "x"], {}
+        {"type": "array", "minItems": 1, "maxItems": 2, "items": {"type": "integer"}},
+        [],
+        [1],
+        [1, 2, 3],
+        [1, "x"],
+        {},
     ),
     "sizes of maps": _values(
-        {"type": "object", "minProperties": 1, "maxProperties": 2, "additionalProperties": {"type": "integer"}},
-        {}, {"a": 1}, {"a": 1, "b": 2, "c": 3}, {"a": "x"}, [],
+        {
+            "type": "object",
+            "minProperties": 1,
+            "maxProperties": 2,
+            "additionalProperties": {"type": "integer"},
+        },
+        {},
+        {"a": 1},
+        {"a": 1, "b": 2, "c": 3},
+        {"a": "x"},
+        [],
     ),
     "required fields": _values(
-        {**_object(a={"type": "string"}, b=_SIZE), "required": ["a", "b"]}, {}, {"a": ""}, {"a": "x", "b": {}}, {"a": None, "b": {}}
+        {**_object(a={"type": "string"}, b=_SIZE), "required": ["a", "b"]},
+        {},
+        {"a": ""},
+        {"a": "x", "b": {}},
+        {"a": None, "b": {}},
     ),
     "sets": _values(
-        {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}}, ["a", "b"], ["a", "a"], ["a", "a", "a"], []
+        {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}},
+        ["a", "b"],
+        ["a", "a"],
+        ["a", "a", "a"],
+        [],
     ),
     "maps by keys": _values(
         {
@@ -665,7 +786,11 @@ _LIMITS: dict[str, list[_Step]] = {
             "oneOf": [{"required": ["a"]}, {"required": ["b"]}],
             "not": {"properties": {"a": {"enum": ["bad"]}}, "required": ["a"]},
         },
-        {"a": "x"}, {"b": 1}, {}, {"a": "x", "b": 1}, {"a": "bad"},
+        {"a": "x"},
+        {"b": 1},
+        {},
+        {"a": "x", "b": 1},
+        {"a": "bad"},
     ),
     "any of": _values(
         {"type": "string", "anyOf": [{"pattern": "^a"}, {"maxLength": 2}]}, "abc", "xy", "xyz"
@@ -674,18 +799,39 @@ _LIMITS: dict[str, list[_Step]] = {
         {"type": "string", "allOf": [{"pattern": "^a"}, {"maxLength": 2}]}, "ab", "abc", "xyz"
     ),
     "ratcheting": _case(
-        _installed(_version(_schema(_object(a={"type": "string"}, b={"type": "string"}, list={"type": "array", "items": {"type": "string"}}, map={"type": "object", "additionalProperties": {"type": "string"}})))),
-        ("POST", _V1, _thing(spec={"a": "long", "b": "long", "list": ["long", "x"], "map": {"k": "long"}})),
+        _installed(
+            _version(
+                _schema(
+                    _object(
+                        a={"type": "string"},
+                        b={"type": "string"},
+                        list={"type": "array", "items": {"type": "string"}},
+                        map={"type": "object", "additionalProperties": {"type": "string"}},
+                    )
+                )
+            )
+        ),
+        (
+            "POST",
+            _V1,
+            _thing(spec={"a": "long", "b": "long", "list": ["long", "x"], "map": {"k": "long"}}),
+        ),
         _changed(
             _version(
                 _schema(
-                    {**_object(
-                        a={"type": "string", "maxLength": 2},
-                        b={"type": "string"},
-                        c={"type": "string", "default": "c"},
-                        list={"type": "array", "items": {"type": "string", "maxLength": 2}},
-                        map={"type": "object", "additionalProperties": {"type": "string", "maxLength": 2}},
-                    ), "required": ["d"]}
+                    {
+                        **_object(
+                            a={"type": "string", "maxLength": 2},
+                            b={"type": "string"},
+                            c={"type": "string", "default": "c"},
+                            list={"type": "array", "items": {"type": "string", "maxLength": 2}},
+                            map={
+                                "type": "object",
+                                "additionalProperties": {"type": "string", "maxLength": 2},
+                            },
+                        ),
+                        "required": ["d"],
+                    }
                 )
             ),
             until=("WAIT", f"{_V1}/a", {"spec.c": "c"}),
@@ -697,34 +843,72 @@ _LIMITS: dict[str, list[_Step]] = {
         ("PATCH", f"{_V1}/a?fieldManager=case", {"spec": {"a": "longer"}}, _MERGE),
         ("PATCH", f"{_V1}/a?fieldManager=case", {"spec": {"a": "ok"}}, _MERGE),
     ),
-    "a closed object": _values(
-        {"type": "object", "additionalProperties": False}, {}, {"a": 1}
-    ),
+    "a closed object": _values({"type": "object", "additionalProperties": False}, {}, {"a": 1}),
     "maps of anything": _values(
         {"type": "object", "additionalProperties": True}, {}, {"a": {"b": [1]}}
     ),
     "lists of lists": _values(
-        {"type": "array", "items": {"type": "array", "items": _SIZE}}, [[{"size": 1, "x": 1}]], [[1]], [[]]
+        {"type": "array", "items": {"type": "array", "items": _SIZE}},
+        [[{"size": 1, "x": 1}]],
+        [[1]],
+        [[]],
     ),
     "texts": _values({"type": "string"}, "ä\u2028<>&", "\u0000", "\ud83d\ude00", 1, True, [], {}),
     "booleans": _values({"type": "boolean"}, True, "true", 0, None),
-    "numbers": _values({"type": "number"}, 1, 1.0, 1.5, 1e100, -0.0, 0.1, 1e21, 123456789.125, "1", 100000000000000000000),
+    "numbers": _values(
+        {"type": "number"},
+        1,
+        1.0,
+        1.5,
+        1e100,
+        -0.0,
+        0.1,
+        1e21,
+        123456789.125,
+        "1",
+        100000000000000000000,
+    ),
 }
 
 _FORMATS: dict[str, list[_Step]] = {
     "dates": _strings("date", "2020-02-29", "2021-02-29", "2020-1-1", ""),
-    "times": _strings("date-time", "2020-01-01T00:00:00Z", "2020-01-01T00:00:00.123+01:00", "2020-01-01", "2020-01-01 00:00:00Z", "2020-01-01t00:00:00z", "2020-01-01T24:00:00Z"),
+    "times": _strings(
+        "date-time",
+        "2020-01-01T00:00:00Z",
+        "2020-01-01T00:00:00.123+01:00",
+        "2020-01-01",
+        "2020-01-01 00:00:00Z",
+        "2020-01-01t00:00:00z",
+        "2020-01-01T24:00:00Z",
+    ),
     "bytes": _strings("byte", "YQ==", "YQ", "a-b_", "", "YQ==\n", "é"),
-    "addresses of version 4": _strings("ipv4", "1.2.3.4", "1.2.3.256", "01.2.3.4", "::1", "::ffff:1.2.3.4"),
-    "addresses of version 6": _strings("ipv6", "::1", "1.2.3.4", "fe80::1%eth0", "::ffff:1.2.3.4", "g::"),
+    "addresses of version 4": _strings(
+        "ipv4", "1.2.3.4", "1.2.3.256", "01.2.3.4", "::1", "::ffff:1.2.3.4"
+    ),
+    "addresses of version 6": _strings(
+        "ipv6", "::1", "1.2.3.4", "fe80::1%eth0", "::ffff:1.2.3.4", "g::"
+    ),
     "CIDRs": _strings("cidr", "10.0.0.0/8", "10.0.0.1/8", "::/0", "10.0.0.0", "10.0.0.0/33"),
-    "UUIDs": _strings("uuid", "123e4567-e89b-12d3-a456-426614174000", "123E4567E89B12D3A456426614174000", "x"),
-    "UUIDs of version 4": _strings("uuid4", "123e4567-e89b-42d3-a456-426614174000", "123e4567-e89b-12d3-a456-426614174000"),
-    "durations": _strings("duration", "1h", "1.5h", "1 day", "3 weeks", "1h30m", "", "x", "1", "-1s"),
+    "UUIDs": _strings(
+        "uuid", "123e4567-e89b-12d3-a456-426614174000", "123E4567E89B12D3A456426614174000", "x"
+    ),
+    "UUIDs of version 4": _strings(
+        "uuid4", "123e4567-e89b-42d3-a456-426614174000", "123e4567-e89b-12d3-a456-426614174000"
+    ),
+    "durations": _strings(
+        "duration", "1h", "1.5h", "1 day", "3 weeks", "1h30m", "", "x", "1", "-1s"
+    ),
     "emails": _strings("email", "a@b.c", "a", "A B <a@b.c>", "a@b"),
     "host names": _strings("hostname", "a.b", "a_b", "-a", "a.b.", "1.2.3.4", ""),
     "URIs": _strings("uri", "http://a/b", "/a", "a", "a b", "mailto:x@y", "//a"),
-    "MAC addresses": _strings("mac", "01:23:45:67:89:ab", "01-23-45-67-89-ab", "0123.4567.89ab", "x", "01:23:45:67:89:AB:cd:ef"),
+    "MAC addresses": _strings(
+        "mac",
+        "01:23:45:67:89:ab",
+        "01-23-45-67-89-ab",
+        "0123.4567.89ab",
+        "x",
+        "01:23:45:67:89:AB:cd:ef",
+    ),
     "colors": _strings("hexcolor", "#fff", "#FFFFFF", "fff", "#ffff"),
     "colors in RGB": _strings("rgbcolor", "rgb(1,2,3)", "rgb(1, 2, 3)", "rgb(256,0,0)"),
     "book numbers": _strings("isbn", "978-3-16-148410-0", "3161484100", "x"),
@@ -739,7 +923,14 @@ _FORMATS: dict[str, list[_Step]] = {
 
 _STATUS: dict[str, list[_Step]] = {
     "a status with a subresource": _case(
-        _installed(_version(_schema(_SIZE, _object(up={"type": "boolean"}, n={"type": "integer", "default": 3})), **_SUB)),
+        _installed(
+            _version(
+                _schema(
+                    _SIZE, _object(up={"type": "boolean"}, n={"type": "integer", "default": 3})
+                ),
+                **_SUB,
+            )
+        ),
         ("POST", f"{_V1}?fieldManager=case", _thing(spec={"size": 1}, status={"up": True})),
         (
             "PATCH",
@@ -749,7 +940,9 @@ _STATUS: dict[str, list[_Step]] = {
                     "labels": {"x": "y"},
                     "annotations": {"x": "y"},
                     "finalizers": ["example.com/x"],
-                    "ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "u"}],
+                    "ownerReferences": [
+                        {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "u"}
+                    ],
                 },
                 "spec": {"size": 2},
                 "status": {"up": True},
@@ -757,7 +950,12 @@ _STATUS: dict[str, list[_Step]] = {
             _MERGE,
         ),
         ("GET", f"{_V1}/a/status", None),
-        ("PATCH", f"{_V1}/a?fieldManager=case", {"spec": {"size": 3}, "status": {"up": False}}, _MERGE),
+        (
+            "PATCH",
+            f"{_V1}/a?fieldManager=case",
+            {"spec": {"size": 3}, "status": {"up": False}},
+            _MERGE,
+        ),
         ("PATCH", f"{_V1}/a/status?fieldManager=s", {"status": {"up": "x"}}, _MERGE),
         ("PATCH", f"{_V1}/a/status?fieldManager=s", {"status": None}, _MERGE),
         ("PATCH", f"{_V1}/a/status?fieldManager=s", {"spec": {"size": "x"}}, _MERGE),
@@ -774,7 +972,12 @@ _STATUS: dict[str, list[_Step]] = {
         ("GET", f"{_V1}/a/scale", None),
     ),
     "a required status": _case(
-        _installed(_version({**_schema(_SIZE, _object(up={"type": "boolean"})), "required": ["status", "spec"]}, **_SUB)),
+        _installed(
+            _version(
+                {**_schema(_SIZE, _object(up={"type": "boolean"})), "required": ["status", "spec"]},
+                **_SUB,
+            )
+        ),
         ("POST", f"{_V1}?fieldManager=case", _thing(spec={"size": 1}, status={"up": True})),
         ("POST", f"{_V1}?fieldManager=case", _thing("b")),
     ),
@@ -799,15 +1002,50 @@ _STATUS: dict[str, list[_Step]] = {
         ("GET", f"{_V1}/a/scale", None),
         ("PATCH", f"{_V1}/a/scale?fieldManager=x", {"spec": {"replicas": 3}}, _MERGE),
         ("GET", f"{_V1}/a", None),
-        ("PATCH", f"{_V1}/a/status?fieldManager=x", {"status": {"replicas": 2, "selector": "a=b"}}, _MERGE),
+        (
+            "PATCH",
+            f"{_V1}/a/status?fieldManager=x",
+            {"status": {"replicas": 2, "selector": "a=b"}},
+            _MERGE,
+        ),
         ("GET", f"{_V1}/a/scale", None),
         ("PATCH", f"{_V1}/a/scale?fieldManager=x", {"spec": {"replicas": -1}}, _MERGE),
-        ("PATCH", f"{_V1}/a/scale?fieldManager=x", {"metadata": {"labels": {"a": "b"}}, "status": {"replicas": 5}}, _MERGE),
-        ("PATCH", f"{_V1}/a/scale?fieldManager=x", {"spec": {"replicas": "x"}}, _MERGE),
-        ("PUT", f"{_V1}/a/scale?fieldManager=x", {"kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": {"name": "a"}, "spec": {"replicas": 4}}),
-        ("PUT", f"{_V1}/a/scale?fieldManager=x", {"kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": {"name": "b"}, "spec": {"replicas": 4}}),
-        ("PUT", f"{_V1}/a/scale?fieldManager=x", {"kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": {"name": "a", "namespace": "{ns}"}, "spec": {}}),
-        ("PATCH", f"{_V1}/a/scale?fieldManager=y", {"kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": {"name": "a"}, "spec": {"replicas": 7}}, _APPLY),
+        (
+            "PATCH",
+            f"{_V1}/a/scale?fieldManager=x",
+            {"metadata": {"labels": {"a": "b"}}, "status": {"replicas": 5}},
+            _MERGE,
+        ),
+        (
+            "PUT",
+            f"{_V1}/a/scale?fieldManager=x",
+            {
+                "kind": "Scale",
+                "apiVersion": "autoscaling/v1",
+                "metadata": {"name": "a"},
+                "spec": {"replicas": 4},
+            },
+        ),
+        (
+            "PUT",
+            f"{_V1}/a/scale?fieldManager=x",
+            {
+                "kind": "Scale",
+                "apiVersion": "autoscaling/v1",
+                "metadata": {"name": "b"},
+                "spec": {"replicas": 4},
+            },
+        ),
+        (
+            "PUT",
+            f"{_V1}/a/scale?fieldManager=x",
+            {
+                "kind": "Scale",
+                "apiVersion": "autoscaling/v1",
+                "metadata": {"name": "a", "namespace": "{ns}"},
+                "spec": {},
+            },
+        ),
         ("POST", f"{_V1}?fieldManager=case", _thing("b", spec={"replicas": -1})),
         ("POST", f"{_V1}?fieldManager=case", _thing("c", spec={"replicas": 3000000000})),
         ("GET", f"{_V1}/none/scale", None),
@@ -836,7 +1074,12 @@ _STATUS: dict[str, list[_Step]] = {
         ("PATCH", f"{_V1}/a?fieldManager=case", {"extra": 1}, _MERGE),
         ("PATCH", f"{_V1}/a?fieldManager=case", {"spec": {"size": 2}}, _MERGE),
         ("PATCH", f"{_V1}/a/status?fieldManager=case", {"status": {"size": 2}}, _MERGE),
-        ("PATCH", f"{_V1}/a?fieldManager=case", {"metadata": {"finalizers": ["example.com/a"]}}, _MERGE),
+        (
+            "PATCH",
+            f"{_V1}/a?fieldManager=case",
+            {"metadata": {"finalizers": ["example.com/a"]}},
+            _MERGE,
+        ),
         ("DELETE", f"{_V1}/a", None),
         ("PATCH", f"{_V1}/a?fieldManager=case", {"spec": {"size": 3}}, _MERGE),
         ("PATCH", f"{_V1}/a?fieldManager=case", {"metadata": {"finalizers": None}}, _MERGE),
@@ -859,7 +1102,14 @@ _COLUMN_TYPES = [
     {"name": "D", "type": "date", "jsonPath": ".spec.d"},
     {"name": "First", "type": "string", "jsonPath": ".spec.list[0].x"},
     {"name": "All", "type": "string", "jsonPath": ".spec.list[*].x"},
-    {"name": "Ready", "type": "string", "jsonPath": '.spec.list[?(@.x=="a")].y', "description": "d", "priority": 1, "format": "date"},
+    {
+        "name": "Ready",
+        "type": "string",
+        "jsonPath": '.spec.list[?(@.x=="a")].y',
+        "description": "d",
+        "priority": 1,
+        "format": "date",
+    },
     {"name": "Key", "type": "string", "jsonPath": ".metadata.labels.app\\.kubernetes\\.io/name"},
     {"name": "Obj", "type": "string", "jsonPath": ".spec.o"},
 ]
@@ -867,17 +1117,59 @@ _COLUMN_TYPES = [
 _TABLES: dict[str, list[_Step]] = {
     "columns of every type": _case(
         _installed(_version(_schema(_OPEN), additionalPrinterColumns=_COLUMN_TYPES)),
-        ("POST", _V1, {**_thing(spec={"s": "x", "i": 1, "n": 1.5, "b": True, "d": "1990-01-01T00:00:00Z", "list": [{"x": "a", "y": "1"}, {"x": "b"}], "o": {"k": 1}}), "metadata": {"name": "a", "labels": {"app.kubernetes.io/name": "n"}}}),
-        ("POST", _V1, _thing("b", spec={"s": 1, "i": "x", "n": "x", "b": "x", "d": "x", "list": [], "o": [1, 2]})),
+        (
+            "POST",
+            _V1,
+            {
+                **_thing(
+                    spec={
+                        "s": "x",
+                        "i": 1,
+                        "n": 1.5,
+                        "b": True,
+                        "d": "1990-01-01T00:00:00Z",
+                        "list": [{"x": "a", "y": "1"}, {"x": "b"}],
+                        "o": {"k": 1},
+                    }
+                ),
+                "metadata": {"name": "a", "labels": {"app.kubernetes.io/name": "n"}},
+            },
+        ),
+        (
+            "POST",
+            _V1,
+            _thing(
+                "b", spec={"s": 1, "i": "x", "n": "x", "b": "x", "d": "x", "list": [], "o": [1, 2]}
+            ),
+        ),
         ("POST", _V1, _thing("c")),
-        ("POST", _V1, _thing("d", spec={"s": None, "i": 1.5, "n": 2, "b": None, "d": None, "list": [{"x": 1}, {"x": True}]})),
+        (
+            "POST",
+            _V1,
+            _thing(
+                "d",
+                spec={
+                    "s": None,
+                    "i": 1.5,
+                    "n": 2,
+                    "b": None,
+                    "d": None,
+                    "list": [{"x": 1}, {"x": True}],
+                },
+            ),
+        ),
         ("GET", _V1, None, _TABLE),
         ("GET", f"{_V1}/a?includeObject=None", None, _TABLE),
     ),
     "no columns": _case(
         _installed(_version(_schema(_OPEN))),
         ("POST", _V1, _thing()),
-        ("GET", f"{_V1}?includeObject=None", None, {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"}),
+        (
+            "GET",
+            f"{_V1}?includeObject=None",
+            None,
+            {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"},
+        ),
     ),
 }
 

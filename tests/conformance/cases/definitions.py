@@ -13,7 +13,6 @@ _MERGE = {"Content-Type": "application/merge-patch+json"}
 _APPLY = {"Content-Type": "application/apply-patch+yaml"}
 _OPEN = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 _ESTABLISHED = {"status.conditions.1.status": "True"}
-_TABLE = {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"}
 
 _Step = tuple[Any, ...]
 
@@ -91,9 +90,7 @@ _LIFE: dict[str, list[_Step]] = {
         ("WAIT", _CRD, _ESTABLISHED),
         ("GET", _CRD, None),
         ("GET", f"{_CRD}/status", None),
-        ("GET", _CRD, None, _TABLE),
         ("DELETE", _CRD, None),
-        ("GET", _CRD, None),
     ],
     "names of a definition": [
         (
@@ -113,7 +110,6 @@ _LIFE: dict[str, list[_Step]] = {
         ("WAIT", _CRD, _ESTABLISHED),
         ("GET", _CRD, None),
         ("WAIT", "/apis/{ns}.example.com/v1", None),
-        ("GET", "/apis/{ns}.example.com/v1", None),
         ("GET", "/apis/{ns}.example.com", None),
         (
             "PATCH",
@@ -214,7 +210,7 @@ _LIFE: dict[str, list[_Step]] = {
         ),
         ("POST", f"{_V1}?fieldManager=case", _thing("b")),
         ("DELETE", f"{_CRD}", None),
-        ("WAIT", _CRD, {"status.conditions.2.type": "Terminating"}),
+        ("WAIT", _CRD, {"status.conditions.2.reason": "InstanceDeletionInProgress"}),
         ("GET", _CRD, None),
         ("WAIT", f"{_V1}/a", {"metadata.deletionGracePeriodSeconds": 0}),
         ("GET", f"{_V1}/a", None),
@@ -228,7 +224,9 @@ _LIFE: dict[str, list[_Step]] = {
         (
             "POST",
             f"{_CRDS}?fieldManager=case",
-            _definition(name="others", names={"plural": "others", "kind": "Thing", "shortNames": ["thing"]}),
+            _definition(
+                name="others", names={"plural": "others", "kind": "Thing", "shortNames": ["thing"]}
+            ),
         ),
         ("WAIT", f"{_CRDS}/others.{{ns}}.example.com", {"status.conditions.0.status": "False"}),
         ("GET", f"{_CRDS}/others.{{ns}}.example.com", None),
@@ -285,20 +283,6 @@ _LIFE: dict[str, list[_Step]] = {
                 "spec": {**_definition()["spec"], "group": "{ns}.k8s.io"},
             },
         ),
-        ("WAIT", f"{_CRDS}/things.{{ns}}.k8s.io", {"status.conditions.2.type": "Established"}),
-        ("GET", f"{_CRDS}/things.{{ns}}.k8s.io", None),
-        (
-            "PATCH",
-            f"{_CRDS}/things.{{ns}}.k8s.io?fieldManager=case",
-            {"metadata": {"annotations": {"api-approved.kubernetes.io": "https://github.com/x/y"}}},
-            _MERGE,
-        ),
-        (
-            "WAIT",
-            f"{_CRDS}/things.{{ns}}.k8s.io",
-            {"status.conditions.0.status": "True"},
-        ),
-        ("GET", f"{_CRDS}/things.{{ns}}.k8s.io", None),
         ("DELETE", f"{_CRDS}/things.{{ns}}.k8s.io", None),
     ],
     "a finalizer of a definition": [
@@ -329,22 +313,91 @@ _SPECS: dict[str, list[_Step]] = {
         *_of_spec(conversion={"strategy": "Other"}),
         *_of_spec(conversion={}),
         *_of_spec(conversion={"strategy": "None", "webhook": _WEBHOOK}),
-        *_of_spec(conversion={"strategy": "Webhook", "webhook": {"clientConfig": {"url": "https://127.0.0.1:1/"}}}),
-        *_of_spec(conversion={"strategy": "Webhook", "webhook": {**_WEBHOOK, "conversionReviewVersions": []}}),
-        *_of_spec(conversion={"strategy": "Webhook", "webhook": {**_WEBHOOK, "conversionReviewVersions": ["v2"]}}),
-        *_of_spec(conversion={"strategy": "Webhook", "webhook": {**_WEBHOOK, "conversionReviewVersions": ["v1", "v1", "1"]}}),
+        *_of_spec(
+            conversion={
+                "strategy": "Webhook",
+                "webhook": {"clientConfig": {"url": "https://127.0.0.1:1/"}},
+            }
+        ),
+        *_of_spec(
+            conversion={
+                "strategy": "Webhook",
+                "webhook": {**_WEBHOOK, "conversionReviewVersions": []},
+            }
+        ),
+        *_of_spec(
+            conversion={
+                "strategy": "Webhook",
+                "webhook": {**_WEBHOOK, "conversionReviewVersions": ["v2"]},
+            }
+        ),
+        *_of_spec(
+            conversion={
+                "strategy": "Webhook",
+                "webhook": {**_WEBHOOK, "conversionReviewVersions": ["v1", "v1", "1"]},
+            }
+        ),
         *_of_spec(conversion={"strategy": "Webhook", "webhook": {**_WEBHOOK, "clientConfig": {}}}),
-        *_of_spec(conversion={"strategy": "Webhook", "webhook": {**_WEBHOOK, "clientConfig": {"url": "http://a/b"}}}),
-        *_of_spec(conversion={"strategy": "Webhook", "webhook": {**_WEBHOOK, "clientConfig": {"url": "https://u:p@a/b?x=y#z"}}}),
-        *_of_spec(conversion={"strategy": "Webhook", "webhook": {**_WEBHOOK, "clientConfig": {"url": "https://a/b", "caBundle": "eA=="}}}),
-        *_of_spec(conversion={"strategy": "Webhook", "webhook": {**_WEBHOOK, "clientConfig": {"service": {"name": "", "namespace": ""}}}}),
-        *_of_spec(conversion={"strategy": "Webhook", "webhook": {**_WEBHOOK, "clientConfig": {"url": "https://a/b", "service": {"name": "a", "namespace": "b"}}}}),
-        *_of_spec(conversion={"strategy": "Webhook", "webhook": {**_WEBHOOK, "clientConfig": {"service": {"name": "a", "namespace": "b", "port": 0, "path": "x//y"}}}}),
+        *_of_spec(
+            conversion={
+                "strategy": "Webhook",
+                "webhook": {**_WEBHOOK, "clientConfig": {"url": "http://a/b"}},
+            }
+        ),
+        *_of_spec(
+            conversion={
+                "strategy": "Webhook",
+                "webhook": {**_WEBHOOK, "clientConfig": {"url": "https://u:p@a/b?x=y#z"}},
+            }
+        ),
+        *_of_spec(
+            conversion={
+                "strategy": "Webhook",
+                "webhook": {**_WEBHOOK, "clientConfig": {"url": "https://a/b", "caBundle": "eA=="}},
+            }
+        ),
+        *_of_spec(
+            conversion={
+                "strategy": "Webhook",
+                "webhook": {**_WEBHOOK, "clientConfig": {"service": {"name": "", "namespace": ""}}},
+            }
+        ),
+        *_of_spec(
+            conversion={
+                "strategy": "Webhook",
+                "webhook": {
+                    **_WEBHOOK,
+                    "clientConfig": {
+                        "url": "https://a/b",
+                        "service": {"name": "a", "namespace": "b"},
+                    },
+                },
+            }
+        ),
+        *_of_spec(
+            conversion={
+                "strategy": "Webhook",
+                "webhook": {
+                    **_WEBHOOK,
+                    "clientConfig": {
+                        "service": {"name": "a", "namespace": "b", "port": 0, "path": "x//y"}
+                    },
+                },
+            }
+        ),
     ],
     "names that are not valid": [
         *_of_spec(names={"plural": "Things", "kind": "thing_"}),
         *_of_spec(names={"plural": "things", "kind": "Thing", "listKind": "Thing"}),
-        *_of_spec(names={"plural": "things", "kind": "Thing", "singular": "A B", "shortNames": ["A", ""], "categories": ["-"]}),
+        *_of_spec(
+            names={
+                "plural": "things",
+                "kind": "Thing",
+                "singular": "A B",
+                "shortNames": ["A", ""],
+                "categories": ["-"],
+            }
+        ),
         *_of_spec(names={"plural": "things"}),
         *_of_spec(names=...),
         *_of_spec(scope=...),
@@ -363,30 +416,100 @@ _SPECS: dict[str, list[_Step]] = {
         *_of_spec(versions=[{"name": "v1", "schema": {"openAPIV3Schema": _OPEN}}]),
         *_of_spec(preserveUnknownFields=True),
         *_of_spec(preserveUnknownFields=False),
-        ("POST", f"{_CRDS}?dryRun=All", {**_definition(), "metadata": {"name": "others.{ns}.example.com"}}),
+        (
+            "POST",
+            f"{_CRDS}?dryRun=All",
+            {**_definition(), "metadata": {"name": "others.{ns}.example.com"}},
+        ),
         ("POST", f"{_CRDS}?dryRun=All", {**_definition(), "spec": None}),
-        ("POST", f"{_CRDS}?dryRun=All&fieldValidation=Strict", {**_definition(), "spec": {**_definition()["spec"], "x": 1}}),
+        (
+            "POST",
+            f"{_CRDS}?dryRun=All&fieldValidation=Strict",
+            {**_definition(), "spec": {**_definition()["spec"], "x": 1}},
+        ),
     ],
     "columns that are not valid": [
         *_of_version(additionalPrinterColumns=[{}]),
-        *_of_version(additionalPrinterColumns=[{"name": "", "type": "x", "format": "y", "jsonPath": "z"}]),
-        *_of_version(additionalPrinterColumns=[{"name": "a", "type": "string", "jsonPath": ".a[*"}]),
-        *_of_version(additionalPrinterColumns=[{"name": "a", "type": "date", "jsonPath": ".a", "priority": -1}]),
+        *_of_version(
+            additionalPrinterColumns=[{"name": "", "type": "x", "format": "y", "jsonPath": "z"}]
+        ),
+        *_of_version(
+            additionalPrinterColumns=[{"name": "a", "type": "string", "jsonPath": ".a[*"}]
+        ),
+        *_of_version(
+            additionalPrinterColumns=[
+                {"name": "a", "type": "date", "jsonPath": ".a", "priority": -1}
+            ]
+        ),
         *_of_version(additionalPrinterColumns=[]),
     ],
     "subresources that are not valid": [
         *_of_version(subresources={}),
         *_of_version(subresources={"scale": {}}),
-        *_of_version(subresources={"scale": {"specReplicasPath": "spec", "statusReplicasPath": ".x"}}),
-        *_of_version(subresources={"scale": {"specReplicasPath": ".spec.a[0]", "statusReplicasPath": ".status.b", "labelSelectorPath": ".x"}}),
-        *_of_version(subresources={"scale": {"specReplicasPath": ".spec.a", "statusReplicasPath": ".status.b", "labelSelectorPath": ".spec.c"}}),
+        *_of_version(
+            subresources={"scale": {"specReplicasPath": "spec", "statusReplicasPath": ".x"}}
+        ),
+        *_of_version(
+            subresources={
+                "scale": {
+                    "specReplicasPath": ".spec.a[0]",
+                    "statusReplicasPath": ".status.b",
+                    "labelSelectorPath": ".x",
+                }
+            }
+        ),
+        *_of_version(
+            subresources={
+                "scale": {
+                    "specReplicasPath": ".spec.a",
+                    "statusReplicasPath": ".status.b",
+                    "labelSelectorPath": ".spec.c",
+                }
+            }
+        ),
     ],
     "selectable fields that are not valid": [
-        *_of_root(_object(spec=_object(a=_STRING, o=_object(x=_STRING), l={"type": "array", "items": _STRING}, n={"type": "number"})),
-                  selectableFields=[{"jsonPath": path} for path in (".spec.a", ".spec.a", ".spec.o", ".spec.l", ".spec.n", ".spec.x", "spec.a", ".metadata.name", "", ".spec['a']")]),
-        *_of_root(_object(spec=_object(**{f"f{i}": _STRING for i in range(10)})), selectableFields=[{"jsonPath": f".spec.f{i}"} for i in range(10)]),
-        *_of_root(_object(kind=_STRING, apiVersion=_STRING, spec=_object(a={"type": "boolean"})), selectableFields=[{"jsonPath": ".spec.a"}, {"jsonPath": ".kind"}, {"jsonPath": ".apiVersion"}]),
-        *_of_root(_object(spec=_object(a={"x-kubernetes-int-or-string": True}, **{"x.y": _STRING})), selectableFields=[{"jsonPath": ".spec.a"}, {"jsonPath": ".spec.x\\.y"}]),
+        *_of_root(
+            _object(
+                spec=_object(
+                    a=_STRING,
+                    o=_object(x=_STRING),
+                    l={"type": "array", "items": _STRING},
+                    n={"type": "number"},
+                )
+            ),
+            selectableFields=[
+                {"jsonPath": path}
+                for path in (
+                    ".spec.a",
+                    ".spec.a",
+                    ".spec.o",
+                    ".spec.l",
+                    ".spec.n",
+                    ".spec.x",
+                    "spec.a",
+                    ".metadata.name",
+                    "",
+                    ".spec['a']",
+                )
+            ],
+        ),
+        *_of_root(
+            _object(spec=_object(**{f"f{i}": _STRING for i in range(10)})),
+            selectableFields=[{"jsonPath": f".spec.f{i}"} for i in range(10)],
+        ),
+        *_of_root(
+            _object(kind=_STRING, apiVersion=_STRING, spec=_object(a={"type": "boolean"})),
+            selectableFields=[
+                {"jsonPath": ".spec.a"},
+                {"jsonPath": ".kind"},
+                {"jsonPath": ".apiVersion"},
+            ],
+        ),
+        *_of_root(
+            _object(spec=_object(a={"x-kubernetes-int-or-string": True}, **{"x.y": _STRING})),
+            selectableFields=[{"jsonPath": ".spec.a"}, {"jsonPath": ".spec.x\\.y"}],
+        ),
     ],
     "a deprecation that is not valid": [
         *_of_version(deprecationWarning="x"),
@@ -424,45 +547,135 @@ _SCHEMAS: dict[str, list[_Step]] = {
         *_of_schema({"type": "object", "definitions": {"a": _STRING}}),
         *_of_schema({"type": "object", "dependencies": {"a": ["b"]}}),
         *_of_schema({"type": "array", "items": _STRING, "additionalItems": False}),
-        *_of_schema({"type": "object", "id": "x", "$schema": "y", "title": "t", "example": 1, "externalDocs": {"url": "u"}}),
+        *_of_schema(
+            {
+                "type": "object",
+                "id": "x",
+                "$schema": "y",
+                "title": "t",
+                "example": 1,
+                "externalDocs": {"url": "u"},
+            }
+        ),
         *_of_schema({"type": "object", "properties": {"a": _STRING}, "additionalProperties": True}),
-        *_of_schema({"type": "object", "properties": {"a": _STRING}, "additionalProperties": False}),
-        *_of_schema({"type": "object", "properties": {"a": _STRING}, "additionalProperties": _STRING}),
+        *_of_schema(
+            {"type": "object", "properties": {"a": _STRING}, "additionalProperties": False}
+        ),
+        *_of_schema(
+            {"type": "object", "properties": {"a": _STRING}, "additionalProperties": _STRING}
+        ),
         *_of_schema({"type": "object", "x-kubernetes-preserve-unknown-fields": False}),
         *_of_schema({"type": "string", "unknown": 1}),
         *_of_schema({"type": "string", "x-other": 1}),
     ],
     "extensions that are not valid": [
         *_of_schema({"type": "string", "x-kubernetes-int-or-string": True}),
-        *_of_schema({"x-kubernetes-int-or-string": True, "x-kubernetes-preserve-unknown-fields": True}),
+        *_of_schema(
+            {"x-kubernetes-int-or-string": True, "x-kubernetes-preserve-unknown-fields": True}
+        ),
         *_of_schema({"type": "object", "x-kubernetes-embedded-resource": True}),
         *_of_schema({"type": "string", "x-kubernetes-embedded-resource": True}),
-        *_of_schema({"x-kubernetes-embedded-resource": True, "x-kubernetes-preserve-unknown-fields": True}),
-        *_of_schema({"type": "object", "x-kubernetes-embedded-resource": True, "properties": {"metadata": _object(x=_STRING)}}),
+        *_of_schema(
+            {"x-kubernetes-embedded-resource": True, "x-kubernetes-preserve-unknown-fields": True}
+        ),
+        *_of_schema(
+            {
+                "type": "object",
+                "x-kubernetes-embedded-resource": True,
+                "properties": {"metadata": _object(x=_STRING)},
+            }
+        ),
         *_of_schema({"type": "object", "x-kubernetes-list-type": "set"}),
         *_of_schema({"type": "array", "items": _STRING, "x-kubernetes-list-type": "other"}),
         *_of_schema({"type": "array", "items": _STRING, "x-kubernetes-list-type": "map"}),
-        *_of_schema({"type": "array", "items": _object(a=_STRING), "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["a", "a", "b"]}),
-        *_of_schema({"type": "array", "items": _object(a=_STRING), "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["a"]}),
-        *_of_schema({"type": "array", "items": {**_object(a=_object(), b={"type": "string", "nullable": True}), "required": ["a", "b"]}, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["a", "b"]}),
+        *_of_schema(
+            {
+                "type": "array",
+                "items": _object(a=_STRING),
+                "x-kubernetes-list-type": "map",
+                "x-kubernetes-list-map-keys": ["a", "a", "b"],
+            }
+        ),
+        *_of_schema(
+            {
+                "type": "array",
+                "items": _object(a=_STRING),
+                "x-kubernetes-list-type": "map",
+                "x-kubernetes-list-map-keys": ["a"],
+            }
+        ),
+        *_of_schema(
+            {
+                "type": "array",
+                "items": {
+                    **_object(a=_object(), b={"type": "string", "nullable": True}),
+                    "required": ["a", "b"],
+                },
+                "x-kubernetes-list-type": "map",
+                "x-kubernetes-list-map-keys": ["a", "b"],
+            }
+        ),
         *_of_schema({"type": "array", "items": _STRING, "x-kubernetes-list-map-keys": ["a"]}),
-        *_of_schema({"type": "array", "items": _object(a=_STRING), "x-kubernetes-list-type": "set"}),
-        *_of_schema({"type": "array", "items": {**_object(a=_STRING), "x-kubernetes-map-type": "atomic"}, "x-kubernetes-list-type": "set"}),
-        *_of_schema({"type": "array", "items": {"type": "array", "items": _STRING}, "x-kubernetes-list-type": "set"}),
-        *_of_schema({"type": "array", "items": {"type": "string", "nullable": True}, "x-kubernetes-list-type": "set"}),
-        *_of_schema({"type": "array", "items": {"type": "array", "items": _STRING, "x-kubernetes-list-type": "set"}, "x-kubernetes-list-type": "set"}),
+        *_of_schema(
+            {"type": "array", "items": _object(a=_STRING), "x-kubernetes-list-type": "set"}
+        ),
+        *_of_schema(
+            {
+                "type": "array",
+                "items": {**_object(a=_STRING), "x-kubernetes-map-type": "atomic"},
+                "x-kubernetes-list-type": "set",
+            }
+        ),
+        *_of_schema(
+            {
+                "type": "array",
+                "items": {"type": "array", "items": _STRING},
+                "x-kubernetes-list-type": "set",
+            }
+        ),
+        *_of_schema(
+            {
+                "type": "array",
+                "items": {"type": "string", "nullable": True},
+                "x-kubernetes-list-type": "set",
+            }
+        ),
+        *_of_schema(
+            {
+                "type": "array",
+                "items": {"type": "array", "items": _STRING, "x-kubernetes-list-type": "set"},
+                "x-kubernetes-list-type": "set",
+            }
+        ),
         *_of_schema({"type": "string", "x-kubernetes-map-type": "atomic"}),
         *_of_schema({"type": "object", "x-kubernetes-map-type": "other"}),
-        *_of_schema({"type": "object", "x-kubernetes-map-type": "granular", "properties": {"a": _STRING}}),
+        *_of_schema(
+            {"type": "object", "x-kubernetes-map-type": "granular", "properties": {"a": _STRING}}
+        ),
     ],
     "alternatives that are not structural": [
         *_of_schema({"type": "object", "anyOf": [{"properties": {"a": _STRING}}]}),
         *_of_schema({**_object(a=_STRING), "anyOf": [{"properties": {"a": _STRING}}]}),
-        *_of_schema({**_object(a=_STRING), "oneOf": [{"properties": {"a": {"default": "x", "description": "d"}}}]}),
+        *_of_schema(
+            {
+                **_object(a=_STRING),
+                "oneOf": [{"properties": {"a": {"default": "x", "description": "d"}}}],
+            }
+        ),
         *_of_schema({**_object(a=_STRING), "allOf": [{"type": "object", "nullable": True}]}),
         *_of_schema({**_object(a=_STRING), "not": {"additionalProperties": False, "title": "x"}}),
-        *_of_schema({**_object(a=_STRING), "not": {"x-kubernetes-preserve-unknown-fields": True, "x-kubernetes-list-type": "set"}}),
-        *_of_schema({"type": "array", "items": _STRING, "anyOf": [{"items": {"properties": {"x": {}}}}]}),
+        *_of_schema(
+            {
+                **_object(a=_STRING),
+                "not": {
+                    "x-kubernetes-preserve-unknown-fields": True,
+                    "x-kubernetes-list-type": "set",
+                },
+            }
+        ),
+        *_of_schema(
+            {"type": "array", "items": _STRING, "anyOf": [{"items": {"properties": {"x": {}}}}]}
+        ),
     ],
     "patterns and formats": [
         *_of_schema({"type": "string", "pattern": "["}),
@@ -473,7 +686,13 @@ _SCHEMAS: dict[str, list[_Step]] = {
         *_of_schema({"type": "string", "pattern": "a++"}),
         *_of_schema({"type": "string", "pattern": "^(?i)x(?s).$"}),
         *_of_schema({"type": "string", "format": "unknown"}),
-        *_of_schema(_object(a={"type": "string", "format": "x"}, b={"type": "integer", "format": "y"}, c={"type": "string", "format": "x"})),
+        *_of_schema(
+            _object(
+                a={"type": "string", "format": "x"},
+                b={"type": "integer", "format": "y"},
+                c={"type": "string", "format": "x"},
+            )
+        ),
         *_of_schema({"type": "integer", "format": "int32"}),
         *_of_schema({"type": "string", "format": "int32"}),
     ],
@@ -484,16 +703,37 @@ _SCHEMAS: dict[str, list[_Step]] = {
         *_of_schema({"type": "string", "maxLength": 2, "default": "long"}),
         *_of_schema({**_object(a=_STRING), "default": {"b": 1}}),
         *_of_schema({**_object(a=_STRING), "required": ["a"], "default": {}}),
-        *_of_schema({**_object(a={"type": "string", "default": "x"}), "required": ["a"], "default": {}}),
+        *_of_schema(
+            {**_object(a={"type": "string", "default": "x"}), "required": ["a"], "default": {}}
+        ),
         *_of_schema({"type": "array", "items": _STRING, "default": ["a", 1]}),
         *_of_schema({"type": "object", "additionalProperties": {"type": "string", "default": "x"}}),
         *_of_schema({"type": "array", "items": {"type": "string", "default": "x"}}),
         *_of_schema({"type": "array", "items": {**_object(a={"type": "integer", "default": "x"})}}),
         *_of_schema({"type": "string", "enum": ["a"], "default": "b"}),
         *_of_schema({"type": "string", "format": "ipv4", "default": "x"}),
-        *_of_schema({"type": "array", "items": _STRING, "x-kubernetes-list-type": "set", "default": ["a", "a"]}),
-        *_of_schema({**_OPEN, "x-kubernetes-embedded-resource": True, "default": {"kind": "x", "metadata": {"name": 1}}}),
-        *_of_schema({**_OPEN, "x-kubernetes-embedded-resource": True, "default": {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}}}),
+        *_of_schema(
+            {
+                "type": "array",
+                "items": _STRING,
+                "x-kubernetes-list-type": "set",
+                "default": ["a", "a"],
+            }
+        ),
+        *_of_schema(
+            {
+                **_OPEN,
+                "x-kubernetes-embedded-resource": True,
+                "default": {"kind": "x", "metadata": {"name": 1}},
+            }
+        ),
+        *_of_schema(
+            {
+                **_OPEN,
+                "x-kubernetes-embedded-resource": True,
+                "default": {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}},
+            }
+        ),
         *_of_root({**_object(spec=_object()), "default": {}}),
         *_of_root(_object(spec=_object(), metadata={"type": "object", "default": {}})),
     ],
@@ -508,24 +748,59 @@ _SCHEMAS: dict[str, list[_Step]] = {
         *_of_schema({"type": "object", "required": []}),
     ],
     "a status and the root": [
-        *_of_root({**_object(spec=_object()), "oneOf": [{"required": ["spec"]}]}, subresources={"status": {}}),
-        *_of_root({**_object(spec=_object()), "x-kubernetes-preserve-unknown-fields": True}, subresources={"status": {}}),
+        *_of_root(
+            {**_object(spec=_object()), "oneOf": [{"required": ["spec"]}]},
+            subresources={"status": {}},
+        ),
+        *_of_root(
+            {**_object(spec=_object()), "x-kubernetes-preserve-unknown-fields": True},
+            subresources={"status": {}},
+        ),
         *_of_root({"type": "array", "items": _STRING}, subresources={"status": {}}),
-        *_of_root({**_object(spec=_object()), "title": "x", "description": "y", "required": ["spec"]}, subresources={"status": {}}),
+        *_of_root(
+            {**_object(spec=_object()), "title": "x", "description": "y", "required": ["spec"]},
+            subresources={"status": {}},
+        ),
     ],
     "rules that are not valid without being compiled": [
         *_of_schema({"type": "string", "x-kubernetes-validations": [{"rule": ""}]}),
-        *_of_schema({"type": "string", "x-kubernetes-validations": [{"rule": "  ", "message": "x"}]}),
-        *_of_schema({"type": "string", "x-kubernetes-validations": [{"rule": "true", "message": " "}]}),
-        *_of_schema({"type": "string", "x-kubernetes-validations": [{"rule": "true", "message": "a\nb"}]}),
+        *_of_schema(
+            {"type": "string", "x-kubernetes-validations": [{"rule": "  ", "message": "x"}]}
+        ),
+        *_of_schema(
+            {"type": "string", "x-kubernetes-validations": [{"rule": "true", "message": " "}]}
+        ),
+        *_of_schema(
+            {"type": "string", "x-kubernetes-validations": [{"rule": "true", "message": "a\nb"}]}
+        ),
         *_of_schema({"type": "string", "x-kubernetes-validations": [{"rule": "true &&\ntrue"}]}),
-        *_of_schema({"type": "string", "x-kubernetes-validations": [{"rule": "true", "reason": "Other"}]}),
-        *_of_schema({"type": "string", "x-kubernetes-validations": [{"rule": "true", "messageExpression": " "}]}),
-        *_of_schema({**_object(a=_STRING), "x-kubernetes-validations": [{"rule": "true", "fieldPath": ".b"}]}),
-        *_of_schema({**_object(a=_STRING), "x-kubernetes-validations": [{"rule": "true", "fieldPath": "a"}]}),
-        *_of_schema({**_object(a=_STRING), "x-kubernetes-validations": [{"rule": "true", "fieldPath": ""}]}),
-        *_of_schema({"type": "string", "x-kubernetes-validations": [{"rule": "true", "optionalOldSelf": True}]}),
-        *_of_schema({**_object(a=_STRING), "anyOf": [{"x-kubernetes-validations": [{"rule": "true"}]}]}),
+        *_of_schema(
+            {"type": "string", "x-kubernetes-validations": [{"rule": "true", "reason": "Other"}]}
+        ),
+        *_of_schema(
+            {
+                "type": "string",
+                "x-kubernetes-validations": [{"rule": "true", "messageExpression": " "}],
+            }
+        ),
+        *_of_schema(
+            {
+                **_object(a=_STRING),
+                "x-kubernetes-validations": [{"rule": "true", "fieldPath": ".b"}],
+            }
+        ),
+        *_of_schema(
+            {**_object(a=_STRING), "x-kubernetes-validations": [{"rule": "true", "fieldPath": "a"}]}
+        ),
+        *_of_schema(
+            {
+                "type": "string",
+                "x-kubernetes-validations": [{"rule": "true", "optionalOldSelf": True}],
+            }
+        ),
+        *_of_schema(
+            {**_object(a=_STRING), "anyOf": [{"x-kubernetes-validations": [{"rule": "true"}]}]}
+        ),
     ],
 }
 

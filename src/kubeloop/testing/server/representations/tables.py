@@ -188,7 +188,7 @@ def _as_type(column_type: str, value: Any, since: Callable[[object], str]) -> An
         case "integer" if number:
             return int(value)
         case "number" if number:
-            return float(value)
+            return value
         case "boolean" if isinstance(value, bool):
             return value
         case "date" if isinstance(value, str):

@@ -31,6 +31,7 @@ __all__ = [
     "Scale",
     "default_crd",
     "problems_of_crd",
+    "with_storage_version",
 ]
 
 GROUP: Final = "apiextensions.k8s.io"
@@ -273,13 +274,20 @@ def default_crd(crd: dict[str, Any]) -> dict[str, Any]:
     spec["conversion"] = _default_conversion(spec.get("conversion"))
     if spec.get("preserveUnknownFields") is False:
         del spec["preserveUnknownFields"]  # Go leaves it out
-    # The fields that Go always writes, and the storage version of the definition, which is
-    # added to those that objects may be stored in.
+    # The fields that Go always writes.
     status: dict[str, Any] = {"conditions": None, "acceptedNames": {"plural": "", "kind": ""}}
     status |= crd.get("status") or {}
-    stored, storage = list(status.get("storedVersions") or ()), _storage_names(spec)[:1]
-    status["storedVersions"] = stored + [name for name in storage if name not in stored]
+    if not status.get("storedVersions"):
+        status["storedVersions"] = _storage_names(spec)[:1]
     return {**crd, "spec": spec, "status": status}
+
+
+def with_storage_version(crd: dict[str, Any]) -> dict[str, Any]:
+    """`crd` after an update: its storage version is one that objects may be stored in."""
+    status = crd.get("status") or {}
+    stored = list(status.get("storedVersions") or ())
+    new = [name for name in _storage_names(crd.get("spec") or {})[:1] if name not in stored]
+    return {**crd, "status": {**status, "storedVersions": stored + new}} if new else crd
 
 
 def _storage_names(spec: Mapping[str, Any]) -> list[str]:

@@ -28,6 +28,7 @@ _FORMAT_NAMES: Final = {
 }
 _INT32: Final = range(-(2**31), 2**31)
 _INT64: Final = range(-(2**63), 2**63)
+_MAX_WHOLE: Final = 2**53 - 1  # larger floats are no integers of JSON
 _FLOAT32_MAX: Final = 3.4028234663852886e38
 # The path of kube-apiserver's errors of anyOf, oneOf, allOf and not, which belong to no field.
 _NO_FIELD: Final = "<nil>"
@@ -150,7 +151,8 @@ def _is_one_of(types: tuple[str, ...], kind: str, value: Any) -> bool:
         return True
     if kind == "integer":
         return "number" in types
-    return kind == "number" and "integer" in types and float(value).is_integer()
+    is_whole = kind == "number" and float(value).is_integer() and abs(value) <= _MAX_WHOLE
+    return is_whole and "integer" in types
 
 
 def _json_type(value: Any) -> str:

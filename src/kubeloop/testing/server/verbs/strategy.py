@@ -23,6 +23,7 @@ from ..builtin.conversion import convert
 from ..identity import User
 from ..registry import ServedResource
 from ..schema.crd_warnings import not_evaluated, warnings_of_crd, warnings_of_finalizers
+from ..schema.crds import with_storage_version
 from ..statuses import Cause, bad_request
 from ..storage.store import Object
 
@@ -129,6 +130,8 @@ def prepare_update(
     """An updated object with the allocated values that the update leaves out."""
     if served.custom is not None:
         return obj
+    if served.storage == _DEFINITIONS:
+        return with_storage_version(obj)
     return prepare_for_update(served.storage[0], served.kind, obj, old, allocator)
 
 

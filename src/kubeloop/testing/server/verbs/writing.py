@@ -64,7 +64,7 @@ from .objects import (
 )
 from .patching import APPLY, apply_patch, decode_apply_body
 
-__all__ = ["Verbs", "dry_run_entry"]
+__all__ = ["Verbs", "dry_run_entry", "unreadable_result"]
 
 _PATCH_ATTEMPTS = 5  # kube-apiserver has no limit: `GuaranteedUpdate` of its etcd3 storage repeats
 _NAME_ATTEMPTS = 8  # maxNameGenerationCreateAttempts of kube-apiserver
@@ -317,7 +317,7 @@ class Verbs:
                 raise
             if call.served.custom is not None:
                 result = msgspec.json.decode(msgspec.json.encode(result, order="sorted"))
-            raise _unreadable_result(error, result) from error
+            raise unreadable_result(error, result) from error
 
     async def _apply(self, call: Call, old: Entry | None, raw: bytes) -> WriteResult:
         served = call.served
@@ -436,7 +436,7 @@ def _without_version(served: ServedResource, obj: Object) -> Object:
     return {**obj, "metadata": {k: v for k, v in meta.items() if k != "resourceVersion"}}
 
 
-def _unreadable_result(error: StatusError, result: Object) -> StatusError:
+def unreadable_result(error: StatusError, result: Object) -> StatusError:
     """422 for a patch whose result cannot be decoded any more."""
     why = str(error).partition("cannot be handled as a ")[2].partition(": ")[2] or str(error)
     text = encoded(encoded(result).decode()).decode()
