@@ -73,12 +73,12 @@ def _installed(*versions: dict[str, Any], **more: Any) -> list[_Step]:
         for each in versions
         if each["served"]
     ]
-    return [("POST", _CRDS, _definition(*versions, **more)), *waits]
+    return [("POST", f"{_CRDS}?fieldManager=a", _definition(*versions, **more)), *waits]
 
 
 def _changed(*versions: dict[str, Any], until: _Step | None = None) -> list[_Step]:
     """The steps that change the versions of the kind, and wait until that has an effect."""
-    patch = ("PATCH", f"{_CRD}?fieldManager=case", {"spec": {"versions": list(versions)}}, _MERGE)
+    patch = ("PATCH", f"{_CRD}?fieldManager=z", {"spec": {"versions": list(versions)}}, _MERGE)
     return [patch] if until is None else [patch, until]
 
 

@@ -1,4 +1,8 @@
-"""CustomResourceDefinitions: their status, their changes, their end, and what is rejected."""
+"""CustomResourceDefinitions: their status, their changes, their end, and what is rejected.
+
+Managed fields are sorted by time and then by name. The managers of the requests are called so
+that the order is the same however long kube-apiserver takes to write the status in between.
+"""
 
 from __future__ import annotations
 
@@ -51,14 +55,14 @@ def _of_schema(schema: dict[str, Any], **more: Any) -> list[_Step]:
 
 def _of_root(schema: dict[str, Any], **more: Any) -> list[_Step]:
     definition = _definition(_version(schema={"openAPIV3Schema": schema}, **more))
-    return [("POST", f"{_CRDS}?dryRun=All&fieldManager=case", definition)]
+    return [("POST", f"{_CRDS}?dryRun=All&fieldManager=a", definition)]
 
 
 def _of_spec(**more: Any) -> list[_Step]:
     definition = _definition()
     spec = {**definition["spec"], **more}
     spec = {key: value for key, value in spec.items() if value is not ...}
-    return [("POST", f"{_CRDS}?dryRun=All&fieldManager=case", {**definition, "spec": spec})]
+    return [("POST", f"{_CRDS}?dryRun=All&fieldManager=a", {**definition, "spec": spec})]
 
 
 def _of_version(**more: Any) -> list[_Step]:
@@ -86,7 +90,7 @@ _WEBHOOK = {
 
 _LIFE: dict[str, list[_Step]] = {
     "a new definition": [
-        ("POST", f"{_CRDS}?fieldManager=case", _definition()),
+        ("POST", f"{_CRDS}?fieldManager=a", _definition()),
         ("WAIT", _CRD, _ESTABLISHED),
         ("GET", _CRD, None),
         ("GET", f"{_CRD}/status", None),
@@ -95,7 +99,7 @@ _LIFE: dict[str, list[_Step]] = {
     "names of a definition": [
         (
             "POST",
-            f"{_CRDS}?fieldManager=case",
+            f"{_CRDS}?fieldManager=a",
             _definition(
                 names={
                     "plural": "things",
@@ -113,7 +117,7 @@ _LIFE: dict[str, list[_Step]] = {
         ("GET", "/apis/{ns}.example.com", None),
         (
             "PATCH",
-            f"{_CRD}?fieldManager=case",
+            f"{_CRD}?fieldManager=z",
             {"spec": {"names": {"singular": "two", "shortNames": ["x"], "categories": None}}},
             _MERGE,
         ),
@@ -124,7 +128,7 @@ _LIFE: dict[str, list[_Step]] = {
     "a status that is sent": [
         (
             "POST",
-            f"{_CRDS}?fieldManager=case",
+            f"{_CRDS}?fieldManager=a",
             {
                 **_definition(),
                 "status": {
@@ -137,7 +141,7 @@ _LIFE: dict[str, list[_Step]] = {
         ("WAIT", _CRD, _ESTABLISHED),
         (
             "PATCH",
-            f"{_CRD}/status?fieldManager=case",
+            f"{_CRD}/status?fieldManager=z",
             {
                 "metadata": {"labels": {"a": "b"}, "annotations": {"c": "d"}},
                 "spec": {"scope": "Cluster"},
@@ -147,23 +151,23 @@ _LIFE: dict[str, list[_Step]] = {
         ),
         (
             "PATCH",
-            f"{_CRD}/status?fieldManager=case",
+            f"{_CRD}/status?fieldManager=z",
             {"metadata": {"labels": {"a": "b"}, "annotations": {"c": "d"}}},
             _MERGE,
         ),
-        ("PATCH", f"{_CRD}/status?fieldManager=case", {"status": {"storedVersions": []}}, _MERGE),
+        ("PATCH", f"{_CRD}/status?fieldManager=z", {"status": {"storedVersions": []}}, _MERGE),
         ("GET", _CRD, None),
         ("DELETE", _CRD, None),
     ],
     "an update that changes nothing": [
-        ("POST", f"{_CRDS}?fieldManager=case", _definition()),
+        ("POST", f"{_CRDS}?fieldManager=a", _definition()),
         ("WAIT", _CRD, _ESTABLISHED),
-        ("PATCH", f"{_CRD}?fieldManager=case", {"spec": {"scope": "Namespaced"}}, _MERGE),
-        ("PATCH", f"{_CRD}?fieldManager=case", {"metadata": {"labels": {"a": "b"}}}, _MERGE),
+        ("PATCH", f"{_CRD}?fieldManager=z", {"spec": {"scope": "Namespaced"}}, _MERGE),
+        ("PATCH", f"{_CRD}?fieldManager=z", {"metadata": {"labels": {"a": "b"}}}, _MERGE),
         ("DELETE", _CRD, None),
     ],
     "updates that are rejected": [
-        ("POST", f"{_CRDS}?fieldManager=case", _definition()),
+        ("POST", f"{_CRDS}?fieldManager=a", _definition()),
         ("WAIT", _CRD, _ESTABLISHED),
         ("PATCH", _CRD, {"spec": {"scope": "Cluster"}}, _MERGE),
         ("PATCH", _CRD, {"spec": {"names": {"kind": "Other"}}}, _MERGE),
@@ -173,35 +177,35 @@ _LIFE: dict[str, list[_Step]] = {
         ("PATCH", _CRD, {"spec": {"versions": []}}, _MERGE),
         ("PATCH", _CRD, {"spec": None}, _MERGE),
         ("PATCH", _CRD, {"spec": {"preserveUnknownFields": True}}, _MERGE),
-        ("PATCH", f"{_CRD}?fieldManager=case", {"spec": {"preserveUnknownFields": False}}, _MERGE),
+        ("PATCH", f"{_CRD}?fieldManager=z", {"spec": {"preserveUnknownFields": False}}, _MERGE),
         ("PUT", _CRD, _definition()),
         ("DELETE", _CRD, None),
     ],
     "another storage version of a definition": [
         (
             "POST",
-            f"{_CRDS}?fieldManager=case",
+            f"{_CRDS}?fieldManager=a",
             _definition(_version(), _version("v2", storage=False)),
         ),
         ("WAIT", _CRD, _ESTABLISHED),
         (
             "PATCH",
-            f"{_CRD}?fieldManager=case",
+            f"{_CRD}?fieldManager=z",
             {"spec": {"versions": [_version(storage=False), _version("v2")]}},
             _MERGE,
         ),
         ("PATCH", _CRD, {"spec": {"versions": [_version("v2")]}}, _MERGE),
         (
             "PATCH",
-            f"{_CRD}/status?fieldManager=case",
+            f"{_CRD}/status?fieldManager=z",
             {"status": {"storedVersions": ["v2"]}},
             _MERGE,
         ),
-        ("PATCH", f"{_CRD}?fieldManager=case", {"spec": {"versions": [_version("v2")]}}, _MERGE),
+        ("PATCH", f"{_CRD}?fieldManager=z", {"spec": {"versions": [_version("v2")]}}, _MERGE),
         ("DELETE", _CRD, None),
     ],
     "a deletion with objects": [
-        ("POST", f"{_CRDS}?fieldManager=case", _definition()),
+        ("POST", f"{_CRDS}?fieldManager=a", _definition()),
         ("WAIT", _V1, None),
         (
             "POST",
@@ -219,11 +223,11 @@ _LIFE: dict[str, list[_Step]] = {
         ("PATCH", f"{_V1}/a", {"metadata": {"finalizers": None}}, _MERGE),
     ],
     "names of another definition": [
-        ("POST", f"{_CRDS}?fieldManager=case", _definition()),
+        ("POST", f"{_CRDS}?fieldManager=a", _definition()),
         ("WAIT", _CRD, _ESTABLISHED),
         (
             "POST",
-            f"{_CRDS}?fieldManager=case",
+            f"{_CRDS}?fieldManager=a",
             _definition(
                 name="others", names={"plural": "others", "kind": "Thing", "shortNames": ["thing"]}
             ),
@@ -237,12 +241,12 @@ _LIFE: dict[str, list[_Step]] = {
         ("DELETE", f"{_CRDS}/others.{{ns}}.example.com", None),
     ],
     "an apply of a definition": [
-        ("PATCH", f"{_CRD}?fieldManager=case", _definition(), _APPLY),
+        ("PATCH", f"{_CRD}?fieldManager=z", _definition(), _APPLY),
         ("WAIT", _CRD, _ESTABLISHED),
-        ("PATCH", f"{_CRD}?fieldManager=case", _definition(), _APPLY),
+        ("PATCH", f"{_CRD}?fieldManager=z", _definition(), _APPLY),
         (
             "PATCH",
-            f"{_CRD}?fieldManager=case",
+            f"{_CRD}?fieldManager=z",
             _definition(_version(), _version("v2", storage=False)),
             _APPLY,
         ),
@@ -252,7 +256,7 @@ _LIFE: dict[str, list[_Step]] = {
     "a definition of a protected group": [
         (
             "POST",
-            f"{_CRDS}?fieldManager=case",
+            f"{_CRDS}?dryRun=All&fieldManager=a",
             {
                 **_definition(),
                 "metadata": {"name": "things.{ns}.k8s.io"},
@@ -261,7 +265,7 @@ _LIFE: dict[str, list[_Step]] = {
         ),
         (
             "POST",
-            f"{_CRDS}?fieldManager=case",
+            f"{_CRDS}?dryRun=All&fieldManager=a",
             {
                 **_definition(),
                 "metadata": {
@@ -273,7 +277,7 @@ _LIFE: dict[str, list[_Step]] = {
         ),
         (
             "POST",
-            f"{_CRDS}?fieldManager=case",
+            f"{_CRDS}?dryRun=All&fieldManager=a",
             {
                 **_definition(),
                 "metadata": {
@@ -283,12 +287,11 @@ _LIFE: dict[str, list[_Step]] = {
                 "spec": {**_definition()["spec"], "group": "{ns}.k8s.io"},
             },
         ),
-        ("DELETE", f"{_CRDS}/things.{{ns}}.k8s.io", None),
     ],
     "a finalizer of a definition": [
         (
             "POST",
-            f"{_CRDS}?fieldManager=case",
+            f"{_CRDS}?fieldManager=a",
             {
                 **_definition(),
                 "metadata": {
@@ -302,7 +305,7 @@ _LIFE: dict[str, list[_Step]] = {
         ("DELETE", _CRD, None),
         ("WAIT", _CRD, {"metadata.finalizers": ["example.com/x"]}),
         ("GET", _CRD, None),
-        ("PATCH", f"{_CRD}?fieldManager=case", {"metadata": {"finalizers": None}}, _MERGE),
+        ("PATCH", f"{_CRD}?fieldManager=z", {"metadata": {"finalizers": None}}, _MERGE),
         ("GET", _CRD, None),
     ],
 }

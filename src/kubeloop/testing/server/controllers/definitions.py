@@ -112,9 +112,11 @@ class DefinitionController:
         served = self._registry.find_storage(*DEFINITIONS)
         assert served is not None  # it is built in
         now = timestamp(self._clock.time())
-        obj = self._tracker.track(
-            served, entry.obj, obj, manager=_MANAGER, subresource="status", now=now
-        )
+        # To Go null is an empty list, which the manager does not own by adding to it.
+        before = entry.obj.get("status") or {}
+        before = {**before, "conditions": before.get("conditions") or []}
+        old = {**entry.obj, "status": before}
+        obj = self._tracker.track(served, old, obj, manager=_MANAGER, subresource="status", now=now)
         self._store.write(DEFINITIONS, obj)
 
     def _serve(self, entry: Entry) -> None:
