@@ -16,7 +16,6 @@ _V2 = "/apis/{ns}.example.com/v2/namespaces/{ns}/things"
 _MERGE = {"Content-Type": "application/merge-patch+json"}
 _JSON_PATCH = {"Content-Type": "application/json-patch+json"}
 _APPLY = {"Content-Type": "application/apply-patch+yaml"}
-_TABLE = {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"}
 
 _Step = tuple[Any, ...]
 
@@ -221,28 +220,6 @@ _READS: dict[str, list[_Step]] = {
         ("GET", f"{_V1}?fieldSelector=spec.color%3Dred", None),
         ("GET", f"{_V1}?fieldSelector=spec.size%3D3", None),
     ),
-    "columns of a changed schema": _case(
-        _installed(
-            _version(
-                _schema(_SIZE),
-                additionalPrinterColumns=[
-                    {"name": "Color", "type": "string", "jsonPath": ".spec.color"}
-                ],
-            )
-        ),
-        ("POST", _V1, _thing(spec={"size": 3})),
-        ("GET", _V1, None, _TABLE),
-        _changed(
-            _version(
-                _schema(_COLOR),
-                additionalPrinterColumns=[
-                    {"name": "Color", "type": "string", "jsonPath": ".spec.color"}
-                ],
-            ),
-            until=("WAIT", f"{_V1}/a", {"spec.color": "red"}),
-        ),
-        ("GET", _V1, None, _TABLE),
-    ),
 }
 
 _V1_AND_V2 = (
@@ -367,7 +344,10 @@ _VERSIONS: dict[str, list[_Step]] = {
         _installed(
             _version(_schema(_SIZE), selectableFields=[{"jsonPath": ".spec.color"}]),
             _version(
-                _schema(_SIZE), "v2", storage=False, selectableFields=[{"jsonPath": ".spec.size"}]
+                _schema(_object(size={"type": "integer"})),
+                "v2",
+                storage=False,
+                selectableFields=[{"jsonPath": ".spec.size"}],
             ),
         ),
         ("POST", f"{_V1}?fieldManager=case", _thing(spec={"size": 1, "color": "red"})),
@@ -931,10 +911,10 @@ _STATUS: dict[str, list[_Step]] = {
                 **_SUB,
             )
         ),
-        ("POST", f"{_V1}?fieldManager=case", _thing(spec={"size": 1}, status={"up": True})),
+        ("POST", f"{_V1}?fieldManager=m1", _thing(spec={"size": 1}, status={"up": True})),
         (
             "PATCH",
-            f"{_V1}/a/status?fieldManager=s",
+            f"{_V1}/a/status?fieldManager=m2",
             {
                 "metadata": {
                     "labels": {"x": "y"},
@@ -952,14 +932,14 @@ _STATUS: dict[str, list[_Step]] = {
         ("GET", f"{_V1}/a/status", None),
         (
             "PATCH",
-            f"{_V1}/a?fieldManager=case",
+            f"{_V1}/a?fieldManager=m3",
             {"spec": {"size": 3}, "status": {"up": False}},
             _MERGE,
         ),
-        ("PATCH", f"{_V1}/a/status?fieldManager=s", {"status": {"up": "x"}}, _MERGE),
-        ("PATCH", f"{_V1}/a/status?fieldManager=s", {"status": None}, _MERGE),
-        ("PATCH", f"{_V1}/a/status?fieldManager=s", {"spec": {"size": "x"}}, _MERGE),
-        ("PUT", f"{_V1}/a/status?fieldManager=s", _thing(spec={"size": 9}, status={"up": True})),
+        ("PATCH", f"{_V1}/a/status?fieldManager=m4", {"status": {"up": "x"}}, _MERGE),
+        ("PATCH", f"{_V1}/a/status?fieldManager=m5", {"status": None}, _MERGE),
+        ("PATCH", f"{_V1}/a/status?fieldManager=m6", {"spec": {"size": "x"}}, _MERGE),
+        ("PUT", f"{_V1}/a/status?fieldManager=m7", _thing(spec={"size": 9}, status={"up": True})),
         ("PATCH", f"{_V1}/a/status?fieldManager=t", _thing(status={"up": True}), _APPLY),
         ("DELETE", f"{_V1}/a/status", None),
     ),
@@ -1094,85 +1074,6 @@ _STATUS: dict[str, list[_Step]] = {
     ),
 }
 
-_COLUMN_TYPES = [
-    {"name": "S", "type": "string", "jsonPath": ".spec.s"},
-    {"name": "I", "type": "integer", "jsonPath": ".spec.i"},
-    {"name": "N", "type": "number", "jsonPath": ".spec.n"},
-    {"name": "B", "type": "boolean", "jsonPath": ".spec.b"},
-    {"name": "D", "type": "date", "jsonPath": ".spec.d"},
-    {"name": "First", "type": "string", "jsonPath": ".spec.list[0].x"},
-    {"name": "All", "type": "string", "jsonPath": ".spec.list[*].x"},
-    {
-        "name": "Ready",
-        "type": "string",
-        "jsonPath": '.spec.list[?(@.x=="a")].y',
-        "description": "d",
-        "priority": 1,
-        "format": "date",
-    },
-    {"name": "Key", "type": "string", "jsonPath": ".metadata.labels.app\\.kubernetes\\.io/name"},
-    {"name": "Obj", "type": "string", "jsonPath": ".spec.o"},
-]
-
-_TABLES: dict[str, list[_Step]] = {
-    "columns of every type": _case(
-        _installed(_version(_schema(_OPEN), additionalPrinterColumns=_COLUMN_TYPES)),
-        (
-            "POST",
-            _V1,
-            {
-                **_thing(
-                    spec={
-                        "s": "x",
-                        "i": 1,
-                        "n": 1.5,
-                        "b": True,
-                        "d": "1990-01-01T00:00:00Z",
-                        "list": [{"x": "a", "y": "1"}, {"x": "b"}],
-                        "o": {"k": 1},
-                    }
-                ),
-                "metadata": {"name": "a", "labels": {"app.kubernetes.io/name": "n"}},
-            },
-        ),
-        (
-            "POST",
-            _V1,
-            _thing(
-                "b", spec={"s": 1, "i": "x", "n": "x", "b": "x", "d": "x", "list": [], "o": [1, 2]}
-            ),
-        ),
-        ("POST", _V1, _thing("c")),
-        (
-            "POST",
-            _V1,
-            _thing(
-                "d",
-                spec={
-                    "s": None,
-                    "i": 1.5,
-                    "n": 2,
-                    "b": None,
-                    "d": None,
-                    "list": [{"x": 1}, {"x": True}],
-                },
-            ),
-        ),
-        ("GET", _V1, None, _TABLE),
-        ("GET", f"{_V1}/a?includeObject=None", None, _TABLE),
-    ),
-    "no columns": _case(
-        _installed(_version(_schema(_OPEN))),
-        ("POST", _V1, _thing()),
-        (
-            "GET",
-            f"{_V1}?includeObject=None",
-            None,
-            {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"},
-        ),
-    ),
-}
-
 CASES: dict[str, list[_Step]] = {
     **_READS,
     **_VERSIONS,
@@ -1181,5 +1082,4 @@ CASES: dict[str, list[_Step]] = {
     **_LIMITS,
     **_FORMATS,
     **_STATUS,
-    **_TABLES,
 }

@@ -356,12 +356,6 @@ _SPECS: dict[str, list[_Step]] = {
         *_of_spec(
             conversion={
                 "strategy": "Webhook",
-                "webhook": {**_WEBHOOK, "clientConfig": {"url": "https://a/b", "caBundle": "eA=="}},
-            }
-        ),
-        *_of_spec(
-            conversion={
-                "strategy": "Webhook",
                 "webhook": {**_WEBHOOK, "clientConfig": {"service": {"name": "", "namespace": ""}}},
             }
         ),
@@ -512,6 +506,14 @@ _SPECS: dict[str, list[_Step]] = {
         *_of_root(
             _object(spec=_object(a={"x-kubernetes-int-or-string": True}, **{"x.y": _STRING})),
             selectableFields=[{"jsonPath": ".spec.a"}, {"jsonPath": ".spec.x\\.y"}],
+        ),
+    ],
+    "selectable fields of one version": [
+        *_of_spec(
+            versions=[
+                _version(selectableFields=[{"jsonPath": ".spec.a"}]),
+                _version("v2", storage=False),
+            ]
         ),
     ],
     "a deprecation that is not valid": [

@@ -163,7 +163,9 @@ def _one_version(
     if not _is_shared(versions, "additionalPrinterColumns"):
         yield from _columns_problems(version, f"{path}.additionalPrinterColumns")
     if not _is_shared(versions, "selectableFields"):
-        yield from _selectable_problems(version, f"{path}.selectableFields")
+        # A schema that all versions share is none of the version's own to kube-apiserver.
+        own = {**version, "schema": None} if _is_shared(versions, "schema") else version
+        yield from _selectable_problems(own, f"{path}.selectableFields")
 
 
 def _shared_problems(spec: Mapping[str, Any]) -> Iterator[Cause]:

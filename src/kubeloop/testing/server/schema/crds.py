@@ -8,7 +8,7 @@ served (`registry`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, Self, final
 
 import msgspec
@@ -201,6 +201,11 @@ class CustomKind(msgspec.Struct, frozen=True):
             return obj
         converted = {**obj, "apiVersion": f"{self.group}/{version}"}
         return found.schema.coerce(converted)
+
+    def is_declared(self, obj: dict[str, Any], versions: Iterable[str]) -> bool:
+        """Whether each of these versions has every field of `obj` in its schema."""
+        found = [each for each in self.versions if each.name in versions]
+        return not any(each.schema.prune(obj)[1] for each in found)
 
 
 def _version_of(obj: Mapping[str, Any]) -> str:

@@ -376,6 +376,8 @@ class Verbs:
             # A CRD changed, and with its schema the ownership of lists and maps.
             self._tracker.forget()
             self._generation = self.registry.generation
+        if old is not None and _is_untracked(call.served, old, obj):
+            return {**obj, "metadata": _with_managers_of(obj["metadata"], old["metadata"])}
         return self._tracker.track(
             call.served,
             old,
@@ -405,6 +407,26 @@ class Verbs:
         if causes:
             name = obj["metadata"].get("name", "")
             raise invalid(served.storage[0], served.kind, name, causes)
+
+
+def _is_untracked(served: ServedResource, old: Object, obj: Object) -> bool:
+    """Whether other versions that have managers lack a field of a custom object.
+
+    kube-apiserver cannot convert it to these versions then, and leaves the managers as they are.
+    """
+    if served.definition is None:
+        return False
+    entries = old["metadata"].get("managedFields") or ()
+    versions = {str(each.get("apiVersion", "")).rpartition("/")[2] for each in entries}
+    versions.discard(served.version)
+    return bool(versions) and not served.definition.is_declared(obj, versions)
+
+
+def _with_managers_of(meta: Object, old: Object) -> Object:
+    """`meta` with the managed fields of `old`."""
+    rest = {name: value for name, value in meta.items() if name != "managedFields"}
+    fields = old.get("managedFields")
+    return rest if fields is None else {**rest, "managedFields": fields}
 
 
 def _with_name(call: Call, obj: Object) -> Call:
