@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from kubeloop.testing.server.schema.crd_status import status_of
 from kubeloop.testing.server.schema.crds import (
     AGE_COLUMN,
     Column,
@@ -14,7 +15,6 @@ from kubeloop.testing.server.schema.crds import (
     Scale,
     default_crd,
     problems_of_crd,
-    status_of,
 )
 from kubeloop.testing.server.statuses import Cause, StatusError
 

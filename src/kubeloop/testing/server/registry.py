@@ -52,6 +52,7 @@ class ServedResource(msgspec.Struct, frozen=True, eq=False):
     storage: tuple[str, str]  # the collection that holds the objects: (group, plural)
     storage_version: str  # the version that objects are stored in
     custom: CustomVersion | None = None
+    definition: CustomKind | None = None  # of a custom kind: all its versions
     api_version: str = ""  # `apps/v1`, or `v1` for the core group
     is_storage_version: bool = False  # whether objects are stored in this group and version
     warnings: tuple[str, ...] = ()  # sent with every response: the version is deprecated
@@ -102,7 +103,17 @@ def _deprecation_warnings(served: ServedResource) -> tuple[str, ...]:
     return (custom.deprecation_warning,) if custom.deprecated else ()
 
 
-_FULL = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
+# In the order of apiextensions-apiserver's discovery.
+_CUSTOM_VERBS = (
+    "delete",
+    "deletecollection",
+    "get",
+    "list",
+    "patch",
+    "create",
+    "update",
+    "watch",
+)
 # events.k8s.io shows the objects of the core group, as in kube-apiserver.
 _SHARED_STORAGE = {("events.k8s.io", "events"): ("", "events")}
 
@@ -153,13 +164,14 @@ def _from_custom(kind: CustomKind) -> Iterator[ServedResource]:
                 singular=kind.singular,
                 list_kind=kind.list_kind,
                 namespaced=kind.namespaced,
-                verbs=_FULL,
+                verbs=_CUSTOM_VERBS,
                 short_names=kind.short_names,
                 categories=kind.categories,
                 parts=tuple(_custom_parts(kind, version)),
                 storage=(kind.group, kind.plural),
                 storage_version=kind.storage_version,
                 custom=version,
+                definition=kind,
             )
 
 

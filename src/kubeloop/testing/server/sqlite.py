@@ -23,7 +23,7 @@ from kubeloop.kit import run_to_completion
 from kubeloop.wire import KubeError
 
 from .representations.representation import head_of
-from .storage.store import Change, Entry, Store
+from .storage.store import Change, Entry, Store, tail_of
 
 __all__ = ["BadFile", "SqliteFile"]
 
@@ -171,8 +171,11 @@ class SqliteFile:
 
 
 def _row(change: Change, entry: Entry) -> tuple[str, str, str, int, bytes]:
-    head = head_of(entry.obj["apiVersion"], entry.obj["kind"])
-    return (*change.storage, entry.key, entry.version, head + entry.tail)
+    obj, tail = entry.obj, entry.tail
+    if entry.stored is not None:
+        obj, tail = entry.stored, tail_of(entry.stored)
+    head = head_of(obj["apiVersion"], obj["kind"])
+    return (*change.storage, entry.key, entry.version, head + tail)
 
 
 def _entry(key: str, version: int, value: bytes) -> Entry:

@@ -222,6 +222,9 @@ class Webhooks:
         api_version = f"{target.group}/{target.version}" if target.group else target.version
         if obj.get("apiVersion") in {None, "", api_version}:
             return obj
+        kind = self._registry.custom(target.group, target.plural) if self._registry else None
+        if kind is not None:
+            return kind.convert(obj, target.version)
         return self._convert(obj, target.group, target.kind, target.version)
 
     async def _call(

@@ -2,7 +2,8 @@
 
 Guarantees: a CRD is served before the response to its create; a deleted CRD stays until all
 its objects are removed, with respect to their finalizers.
-See also: `schema.crds` (reading a CRD), `registry` (the served resources).
+See also: `schema.crds` (reading a CRD), `schema.crd_status` (its status), `registry` (the served
+resources).
 """
 
 from __future__ import annotations
@@ -15,13 +16,16 @@ from ..apply.tracking import Tracker
 from ..registry import Registry
 from ..request.calls import Call
 from ..request.options import DeleteOptions
-from ..schema.crds import CustomKind, status_of
-from ..statuses import StatusError
-from ..storage.store import Change, Entry, Object, Store, timestamp
+from ..schema.crd_status import end_deletion, is_established, mark_deleting, status_of
+from ..schema.crd_validation import problems_of_crd
+from ..schema.crds import CustomKind, default_crd
+from ..storage.store import Change, Entry, Object, Storage, Store, timestamp
 from ..verbs.deletion import CLEANUP, DEFINITIONS, Deleter
 from ..watching import Hub
 
 __all__ = ["DEFINITIONS", "DefinitionController"]
+
+_MANAGER = "kube-apiserver"  # which runs these controllers, and so manages the status
 
 
 @final
@@ -38,11 +42,18 @@ class DefinitionController:
         self._clock = clock
         self._tracker = Tracker()
         self._queue: set[str] = set()  # names of CRDs
+        self._specs: dict[Storage, Object] = {}  # what each served kind was made of
 
     def load(self) -> None:
         """Serve the CRDs of an earlier run."""
         for entry in self._store.collection(DEFINITIONS).select(""):
+            # The file may be of a version of this server that accepted more.
+            if problems_of_crd(default_crd(entry.obj)):
+                continue
             self._serve(entry)
+            kind = self._registry.custom(*_storage_of(entry))
+            if kind is not None:
+                self._store.collection((kind.group, kind.plural)).reread(kind.read)
 
     def observe(self, change: Change) -> bool:
         """Serve a changed CRD at once, and queue its status; returns whether work is queued.
@@ -53,6 +64,7 @@ class DefinitionController:
             self._queue.add(change.key)
             if change.new is None and change.old is not None:
                 self._stop_serving(change.old)
+                self._queue_group(change.old)  # its names are free now
             elif change.new is not None:
                 self._serve(change.new)
         elif change.new is None and self._registry.custom(*change.storage) is not None:
@@ -77,83 +89,86 @@ class DefinitionController:
         if "deletionTimestamp" in entry.obj["metadata"]:
             self._clean_up(entry)
             return
+        status = self._status_of(entry)
+        before = (entry.obj.get("status") or {}).get("acceptedNames")
+        self._write(entry, {**entry.obj, "status": status})
+        if before != status["acceptedNames"]:
+            self._queue_group(entry)  # others may have waited for its former names
+
+    def _status_of(self, entry: Entry) -> Object:
         others = self._store.objects(*DEFINITIONS)
-        obj = {**entry.obj, "status": status_of(entry.obj, others, now=self._now())}
-        if obj != entry.obj:
-            self._store.write(DEFINITIONS, self._with_owner(entry.obj, obj))
+        return status_of(entry.obj, others, now=timestamp(self._clock.time()))
 
-    def _with_owner(self, old: Object, new: Object) -> Object:
-        """`new` with kube-apiserver as the owner of the status that it wrote."""
+    def _queue_group(self, entry: Entry) -> None:
+        group = entry.obj["spec"]["group"]
+        for other in self._store.collection(DEFINITIONS).select(""):
+            if other.key != entry.key and other.obj["spec"]["group"] == group:
+                self._queue.add(other.key)
+
+    def _write(self, entry: Entry, obj: Object) -> None:
+        """Write a status that has changed, as its manager."""
+        if obj == entry.obj:
+            return
         served = self._registry.find_storage(*DEFINITIONS)
-        if served is None:
-            return new
-        manager = {"manager": "kube-apiserver", "subresource": "status", "now": self._now()}
-        return self._tracker.track(served, old, new, **manager)
-
-    def _now(self) -> str:
-        return timestamp(self._clock.time())
+        assert served is not None  # it is built in
+        now = timestamp(self._clock.time())
+        # To Go null is an empty list, which the manager does not own by adding to it.
+        before = entry.obj.get("status") or {}
+        before = {**before, "conditions": before.get("conditions") or []}
+        old = {**entry.obj, "status": before}
+        obj = self._tracker.track(served, old, obj, manager=_MANAGER, subresource="status", now=now)
+        self._store.write(DEFINITIONS, obj)
 
     def _serve(self, entry: Entry) -> None:
-        if _has_name_conflict(entry.obj):
+        status = self._status_of(entry)
+        if not is_established({"status": status}):
+            return  # another CRD has its names
+        storage = _storage_of(entry)
+        spec = {**entry.obj["spec"], "names": status["acceptedNames"]}
+        before = self._registry.custom(*storage)
+        if before is not None and spec == self._specs.get(storage):
             return
-        try:
-            kind = CustomKind.from_crd(entry.obj)
-        except StatusError:
-            return  # an invalid CRD was rejected when it was written
-        before = self._registry.custom(kind.group, kind.plural)
+        self._specs[storage] = spec
+        kind = CustomKind.from_valid(spec, spec["names"])
         self._registry.add_custom(kind)
-        if before is not None and before.versions != kind.versions:
-            # Watches would continue with the old schema; apiextensions-apiserver ends them, too.
-            self._hub.end_all((kind.group, kind.plural))
+        if before is not None:
+            # Objects are read by the new schema from now on. Watches would continue with the old
+            # one: apiextensions-apiserver ends them, too.
+            if before.versions != kind.versions:
+                self._store.collection(storage).reread(kind.read)
+            self._hub.end_all(storage)
 
     def _stop_serving(self, entry: Entry) -> None:
-        spec = entry.obj["spec"]
-        group, plural = spec["group"], spec["names"]["plural"]
-        self._registry.remove_custom(group, plural)
-        self._hub.end_all((group, plural))
+        storage = _storage_of(entry)
+        if self._specs.pop(storage, None) is not None:
+            self._registry.remove_custom(*storage)
+            self._hub.end_all(storage)
 
     def _clean_up(self, entry: Entry) -> None:
         """Delete the objects of a deleted CRD; when none is left, remove its finalizer."""
-        spec = entry.obj["spec"]
-        storage = (spec["group"], spec["names"]["plural"])
+        if CLEANUP not in (entry.metadata.get("finalizers") or ()):
+            return
+        storage, now = _storage_of(entry), timestamp(self._clock.time())
         served = self._registry.find_storage(*storage)
         if served is not None:
             for found in self._store.collection(storage).select(""):
                 if "deletionTimestamp" not in found.metadata:
                     call = Call(served, namespace=found.namespace, name=found.name)
                     self._deleter.delete_nowait(call, DeleteOptions(propagation="Background"))
-        if self._store.collection(storage).entries:
-            self._set_terminating(entry)
+        if served is not None and self._store.collection(storage).entries:
+            self._write(entry, mark_deleting(entry.obj, now=now))
             return
         # The finalizer controller of apiextensions-apiserver: the CRD goes last.
+        ended = end_deletion(entry.obj, now=now)
         kept = [each for each in entry.metadata.get("finalizers") or () if each != CLEANUP]
         meta = {**entry.metadata, "finalizers": kept}
         if kept:
-            if kept != entry.metadata.get("finalizers"):
-                self._store.write(DEFINITIONS, {**entry.obj, "metadata": meta})
+            self._write(entry, {**ended, "metadata": meta})
             return
         del meta["finalizers"]
-        self._store.remove(DEFINITIONS, entry.key, last={**entry.obj, "metadata": meta})
-
-    def _set_terminating(self, entry: Entry) -> None:
-        status = entry.obj.get("status") or {}
-        conditions = status.get("conditions") or []
-        if any(each.get("reason") == "InstanceDeletionInProgress" for each in conditions):
-            return
-        condition = {
-            "type": "Terminating",
-            "status": "True",
-            "lastTransitionTime": self._now(),
-            "reason": "InstanceDeletionInProgress",
-            "message": "CustomResource deletion is in progress",
-        }
-        others = [each for each in conditions if each.get("type") != "Terminating"]
-        status = {**status, "conditions": [*others, condition]}
-        self._store.write(DEFINITIONS, {**entry.obj, "status": status})
+        self._store.remove(DEFINITIONS, entry.key, last={**ended, "metadata": meta})
 
 
-def _has_name_conflict(obj: Object) -> bool:
-    """Whether another CRD has the names of this one, so that it is not served."""
-    conditions = (obj.get("status") or {}).get("conditions") or ()
-    states = {each.get("type"): each.get("status") for each in conditions}
-    return states.get("NamesAccepted") == "False" and states.get("Established") != "True"
+def _storage_of(entry: Entry) -> Storage:
+    spec = entry.obj["spec"]
+    return spec["group"], spec["names"]["plural"]

@@ -13,7 +13,7 @@ from ..registry import ServedResource
 from ..storage.store import Entry, Object, encoded
 from ..values.zero_values import complete, is_written_alike
 
-__all__ = ["PARTIAL", "TABLE", "Representation", "head_of", "to_served_version"]
+__all__ = ["PARTIAL", "TABLE", "Representation", "head_of", "served_object", "to_served_version"]
 
 PARTIAL: Final = "PartialObjectMetadata"
 TABLE: Final = "Table"
@@ -29,15 +29,23 @@ def to_served_version(served: ServedResource, obj: Object) -> Object:
     """Convert a stored object to the version of `served`."""
     if _has_stored_schema(served):
         return {**obj, "kind": served.kind, "apiVersion": served.api_version}
-    if served.custom is not None:
-        pruned, _ = served.custom.schema.prune({**obj, "apiVersion": served.api_version})
-        found: Object = served.custom.schema.default(pruned)
-        return found
+    if served.definition is not None:
+        converted: Object = served.definition.convert(obj, served.version)
+        return converted
     from ..builtin.conversion import convert
 
-    converted = convert(obj, served.group, served.kind, served.version)
+    found = convert(obj, served.group, served.kind, served.version)
     # Zero values differ between versions; what one version writes as zero, another one omits.
-    return complete({**converted, "kind": served.kind, "apiVersion": served.api_version})
+    return complete({**found, "kind": served.kind, "apiVersion": served.api_version})
+
+
+def served_object(served: ServedResource, entry: Entry) -> Object:
+    """The object of an entry in the version of `served`."""
+    if served.definition is None or served.is_storage_version or entry.stored is None:
+        return to_served_version(served, entry.obj)
+    # Not by way of the storage version: the object may be stored in another one.
+    found: Object = served.definition.read(entry.stored, served.version)
+    return found
 
 
 def _has_stored_schema(served: ServedResource) -> bool:
@@ -91,7 +99,11 @@ class Representation:
         """One object, as the body of a response or in a watch event."""
         if self._uses_stored_bytes:
             return self._head + entry.tail
-        return encoded(self._represent(entry.obj))
+        return encoded(self._represent(self._object_of(entry)))
+
+    def _object_of(self, entry: Entry) -> Object:
+        # `to_served_version` follows; it does not change an object that has its version already.
+        return entry.obj if entry.stored is None else served_object(self.served, entry)
 
     def _represent(self, obj: Object) -> Object:
         if self.kind == PARTIAL:
@@ -108,17 +120,20 @@ class Representation:
         if self._uses_stored_bytes:
             head = self._head
             return b",".join([head + entry.tail for entry in entries])
-        return b",".join([encoded(self._item(entry.obj)) for entry in entries])
+        return b",".join([encoded(self._item(self._object_of(entry))) for entry in entries])
 
     def encode_list(self, entries: list[Entry], metadata: Object) -> bytes:
         """The body of a list."""
         if self.kind == TABLE:
-            table = self.table([entry.obj for entry in entries], columns=True)
+            table = self.table([self._object_of(entry) for entry in entries], columns=True)
             return encoded({**table, "metadata": metadata})
         if self.kind == PARTIAL:
             kind, api_version = f"{PARTIAL}List", self._meta
         else:
             kind, api_version = self.served.list_kind, self.served.api_version
+            if self.served.custom is not None:
+                # The list of an apiextensions-apiserver is unstructured: nothing is left out.
+                metadata = {"continue": "", **metadata}
         start = head_of(api_version, kind) + b'"metadata":' + encoded(metadata)
         if self.kind == PARTIAL and not entries:
             return start + b',"items":null}'  # a nil slice in Go, as asPartialObjectMetadataList

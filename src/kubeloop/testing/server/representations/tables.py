@@ -171,8 +171,12 @@ def _cell(
         found = path.values(obj) if path is not None else []
     except JSONPathError:
         return None
-    value = found[0] if found else None
-    return None if value is None else _as_type(column_type, value, since)
+    if not found:
+        return None
+    if found[0] is None:
+        # The printer of JSONPath writes this for null.
+        return "<no value>" if column_type == "string" else None
+    return _as_type(column_type, found[0], since)
 
 
 def _as_type(column_type: str, value: Any, since: Callable[[object], str]) -> Any:
@@ -184,7 +188,7 @@ def _as_type(column_type: str, value: Any, since: Callable[[object], str]) -> An
         case "integer" if number:
             return int(value)
         case "number" if number:
-            return float(value)
+            return value
         case "boolean" if isinstance(value, bool):
             return value
         case "date" if isinstance(value, str):

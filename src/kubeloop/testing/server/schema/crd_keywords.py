@@ -1,19 +1,18 @@
 """Validates the keywords in the schema of a CustomResourceDefinition.
 
 This is `ValidateCustomResourceDefinitionOpenAPISchema` of apiextensions-apiserver.
-Guarantees: causes have kube-apiserver's paths, reasons and messages. CEL rules are not compiled,
-only their fields are checked.
-See also: what makes a schema structural, and its defaults (`crd_schemas`).
+Guarantees: causes have kube-apiserver's paths, reasons and messages.
+See also: CEL rules (`crd_rules`), what makes a schema structural, and its defaults (`crd_schemas`).
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias, final
 
 from ..statuses import Cause
 from ..values import causes
+from .crd_rules import problems_of_rules
 from .schema_nodes import META_FIELDS
 
 __all__ = ["problems_of_keywords", "properties_of"]
@@ -58,7 +57,7 @@ def _keyword_problems(schema: _Raw, path: str, *, context: _Context) -> Iterator
     yield from _forbidden_keywords(schema, path, context)
     yield from _map_problems(schema, path)
     yield from _list_problems(schema, path)
-    yield from _rule_problems(schema, path)
+    yield from problems_of_rules(schema, path)
     yield from _keyword_children(schema, path, context)
 
 
@@ -91,7 +90,7 @@ def _forbidden_keywords(schema: _Raw, path: str, context: _Context) -> Iterator[
     if schema.get("default") is not None and context.no_default:
         yield causes.forbidden(f"{path}.default", f"must not be set {context.no_default}")
     for word in (*_UNSUPPORTED, "$ref"):
-        if schema.get(word):
+        if schema.get(word) or (word == "additionalItems" and word in schema):
             yield causes.forbidden(f"{path}.{word}", f"{word} is not supported")
     if kind == "null":
         rule = "type cannot be set to null, use nullable as an alternative"
@@ -181,19 +180,27 @@ def _list_map_problems(schema: _Raw, path: str, keys: list[str]) -> Iterator[Cau
         yield causes.invalid(where, keys, "must not contain duplicate entries")
     for key in keys:
         yield from _map_key_problems(items, path, keys, key)
+    for key in keys:
+        yield from _map_key_value_problems(items, path, key)
 
 
 def _map_key_problems(items: _Raw, path: str, keys: list[str], key: str) -> Iterator[Cause]:
-    # A key must always have a value, and one that can be compared.
+    # A key must be a field that can be compared.
     key_schema = dict(properties_of(items)).get(key)
-    where = f"{path}.items.properties[{key}]"
     if key_schema is None:
         rule = "entries must all be names of item properties"
         yield causes.invalid(f"{path}.x-kubernetes-list-map-keys", keys, rule)
-        return
-    if key_schema.get("type") in {"array", "object"}:
+    elif key_schema.get("type") in {"array", "object"}:
         rule = "must be a scalar type if parent array's x-kubernetes-list-type is map"
-        yield causes.invalid(f"{where}.type", key_schema["type"], rule)
+        yield causes.invalid(f"{path}.items.properties[{key}].type", key_schema["type"], rule)
+
+
+def _map_key_value_problems(items: _Raw, path: str, key: str) -> Iterator[Cause]:
+    # A key must always have a value.
+    key_schema = dict(properties_of(items)).get(key)
+    where = f"{path}.items.properties[{key}]"
+    if key_schema is None:
+        return
     if key not in (items.get("required") or ()) and key_schema.get("default") is None:
         yield causes.required(
             f"{where}.default",
@@ -203,19 +210,3 @@ def _map_key_problems(items: _Raw, path: str, keys: list[str], key: str) -> Iter
     if key_schema.get("nullable"):
         rule = "this property is in x-kubernetes-list-map-keys, so it cannot be nullable"
         yield causes.forbidden(f"{where}.nullable", rule)
-
-
-def _rule_problems(schema: _Raw, path: str) -> Iterator[Cause]:
-    """The fields of CEL rules; the expressions are not compiled."""
-    for index, rule in enumerate(schema.get("x-kubernetes-validations") or ()):
-        where = f"{path}.x-kubernetes-validations[{index}]"
-        text, message = str(rule.get("rule") or ""), str(rule.get("message") or "")
-        if not text.strip():
-            yield causes.required(f"{where}.rule", "rule is not specified")
-        elif message and not message.strip():
-            yield causes.invalid(f"{where}.message", message, "must be non-empty if specified")
-        elif re.search(r"[\n\r]", message.strip()):
-            yield causes.invalid(f"{where}.message", message, "must not contain line breaks")
-        elif re.search(r"[\n\r]", text.strip()) and not message:
-            detail = "message must be specified if rule contains line breaks"
-            yield causes.required(f"{where}.message", detail)

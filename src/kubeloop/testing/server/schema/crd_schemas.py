@@ -11,12 +11,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
-from ..statuses import Cause
+from ..statuses import Cause, StatusError
 from ..values import causes
 from .crd_keywords import problems_of_keywords, properties_of
-from .schema_nodes import Node, pattern_of
+from .go_patterns import compile_pattern
+from .schema_nodes import Node
 from .schema_validation import problems_of
-from .schemas import Schema
+from .schemas import Schema, embedded_problems
 
 __all__ = ["problems_of_schema"]
 
@@ -84,7 +85,7 @@ def problems_of_schema(schema: _Raw, path: str, *, has_status: bool) -> list[Cau
         key=lambda each: f"{each.field}: {each.message}",
     )
     # Defaults are only checked in a structural schema: only that can be compiled.
-    found += structural or _default_problems(schema, path)
+    found += structural or _default_problems(schema, path, is_root=True)
     found += problems_of_keywords(schema, path)
     return found
 
@@ -210,7 +211,7 @@ def _value_rules(schema: _Raw, path: str, *, may_list_types: bool) -> Iterator[C
 
 def _pattern_problems(pattern: str, path: str) -> Iterator[Cause]:
     try:
-        pattern_of(pattern)
+        compile_pattern(pattern)
     except re.error as error:
         rule = f"must be a valid regular expression, but isn't: {error}"
         yield causes.invalid(path, pattern, rule)
@@ -266,14 +267,21 @@ def _complete_child(nested: _Raw, schema: _Raw | None, path: str, source: str) -
 # --- defaults
 
 
-def _default_problems(schema: _Raw, path: str) -> Iterator[Cause]:
+def _default_problems(schema: _Raw, path: str, *, is_root: bool = False) -> Iterator[Cause]:
     """Each default must be valid for its own schema, and must not be pruned by it."""
     default = schema.get("default")
     if default is not None:
         node, where = Node(schema), f"{path}.default"
-        if isinstance(default, dict | list) and _prunes(schema, default):
-            yield causes.invalid(where, default, "must not have unknown fields")
+        try:
+            if isinstance(default, dict | list) and _prunes(schema, default):
+                yield causes.invalid(where, default, "must not have unknown fields")
+        except StatusError as error:
+            metadata = default.get("metadata") if isinstance(default, dict) else default
+            yield causes.invalid(f"{where}.metadata", metadata, str(error))
+            return
         yield from problems_of(node, default, under=where)
+        node.embedded = node.embedded or is_root
+        yield from embedded_problems(node, default, where)
     if isinstance(schema.get("items"), Mapping):
         yield from _default_problems(schema["items"], f"{path}.items")
     for name, each in properties_of(schema):

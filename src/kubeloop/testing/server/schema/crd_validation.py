@@ -11,15 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
+from urllib.parse import urlsplit
+
+import msgspec
 
 from kubeloop.meta import problems_of_dns_1035_label, problems_of_dns_subdomain
 
 from ..statuses import Cause
 from ..values import causes
 from ..values.json_values import json_equal
+from .crd_conversion import problems_of_conversion
 from .crd_schemas import problems_of_schema
 
-__all__ = ["problems_of_crd"]
+__all__ = ["APPROVED", "is_protected", "problems_of_crd"]
 
 _COLUMN_TYPES: Final = ("boolean", "date", "integer", "number", "string")
 _COLUMN_FORMATS: Final = (
@@ -39,27 +43,33 @@ _SELECTABLE_TYPES: Final = frozenset({"string", "boolean", "integer"})
 def problems_of_crd(crd: Mapping[str, Any], old: Mapping[str, Any] | None = None) -> list[Cause]:
     """What is wrong with a definition after defaulting; with `old`, also with the update."""
     spec = crd.get("spec") or {}
-    found = [
-        *_name_problems(crd, spec),
+    found = [] if old is not None else [*_name_problems(crd, spec)]
+    found += [
         *_group_problems(spec),
         *_scope_problems(spec),
         *_version_problems(spec),
         *_missing_names(spec.get("names") or {}),
         *_names_problems(spec.get("names") or {}, "spec.names"),
         *_shared_problems(spec),
-        *_conversion_problems(spec.get("conversion") or {}),
-        *_approval_problems(crd, spec),
+        *_conversion_problems(spec, old),
     ]
+    if old is not None:
+        found += _change_problems(crd, old)
+    found += _stored_problems(crd, spec)
+    found += _approval_problems(crd, spec, old)
     if spec.get("preserveUnknownFields"):
         rule = (
             "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in "
             "spec.versions[*].schema instead"
         )
         found.append(causes.invalid("spec.preserveUnknownFields", True, rule))  # noqa: FBT003
-    if old is not None:
-        found += _change_problems(crd, old)
-        found += _stored_problems(crd, spec)
     return found
+
+
+def _conversion_problems(spec: Mapping[str, Any], old: Mapping[str, Any] | None) -> list[Cause]:
+    before = None if old is None else (old.get("spec") or {}).get("conversion") or {}
+    established = old is not None and _is_established(old)
+    return problems_of_conversion(spec.get("conversion") or {}, before, established=established)
 
 
 def _name_problems(crd: Mapping[str, Any], spec: Mapping[str, Any]) -> Iterator[Cause]:
@@ -94,18 +104,47 @@ def _scope_problems(spec: Mapping[str, Any]) -> Iterator[Cause]:
 
 
 def _version_problems(spec: Mapping[str, Any]) -> Iterator[Cause]:
-    # `status.storedVersions` is reported too, because it was derived from the spec.
     versions = spec.get("versions") or []
+    for index, version in enumerate(versions):
+        if _schema_of(version) is None:
+            yield causes.required(f"spec.versions[{index}].schema.openAPIV3Schema")
     for index, version in enumerate(versions):
         yield from _one_version(version, f"spec.versions[{index}]", versions)
     names = [each.get("name") for each in versions]
     if len(set(names)) < len(names):
-        yield causes.invalid("spec.versions", versions, "must contain unique version names")
+        yield _versions_problem(spec, "must contain unique version names")
     if sum(bool(each.get("storage")) for each in versions) != 1:
         rule = "must have exactly one version marked as storage version"
-        yield causes.invalid("spec.versions", versions, rule)
-        rule = "must have at least one stored version"
-        yield causes.invalid("status.storedVersions", None, rule)
+        yield _versions_problem(spec, rule)
+
+
+# The fields of a version in apiextensions-apiserver's internal type, as its errors show them.
+_INTERNAL: Final = {
+    "Name": ("name", ""),
+    "Served": ("served", False),
+    "Storage": ("storage", False),
+    "Deprecated": ("deprecated", False),
+    "DeprecationWarning": ("deprecationWarning", None),
+    "Schema": ("schema", None),
+    "Subresources": ("subresources", None),
+    "AdditionalPrinterColumns": ("additionalPrinterColumns", None),
+    "SelectableFields": ("selectableFields", None),
+}
+
+
+def _versions_problem(spec: Mapping[str, Any], rule: str) -> Cause:
+    """A problem of all versions, whose value has the names and the order of the internal type."""
+    value = spec.get("versions")
+    if value is not None:
+        value = [
+            {go: each.get(name, zero) for go, (name, zero) in _INTERNAL.items()} for each in value
+        ]
+        # What all versions share is not a part of them there.
+        for go in list(_INTERNAL)[5:]:
+            if all(json_equal(each[go], value[0][go]) for each in value):
+                value = [{**each, go: None} for each in value]
+    text = msgspec.json.encode(value).decode()
+    return Cause("spec.versions", "FieldValueInvalid", f"Invalid value: {text}: {rule}")
 
 
 def _one_version(
@@ -113,8 +152,6 @@ def _one_version(
 ) -> Iterator[Cause]:
     name = version.get("name") or ""
     problems = problems_of_dns_1035_label(name)
-    if not _schema_of(version):
-        yield causes.required(f"{path}.schema.openAPIV3Schema")
     if problems:
         yield causes.invalid(f"{path}.name", name, ",".join(problems))
     if version.get("deprecationWarning") is not None:
@@ -126,7 +163,9 @@ def _one_version(
     if not _is_shared(versions, "additionalPrinterColumns"):
         yield from _columns_problems(version, f"{path}.additionalPrinterColumns")
     if not _is_shared(versions, "selectableFields"):
-        yield from _selectable_problems(version, f"{path}.selectableFields")
+        # A schema that all versions share is none of the version's own to kube-apiserver.
+        own = {**version, "schema": None} if _is_shared(versions, "schema") else version
+        yield from _selectable_problems(own, f"{path}.selectableFields")
 
 
 def _shared_problems(spec: Mapping[str, Any]) -> Iterator[Cause]:
@@ -158,7 +197,7 @@ def _schema_of(version: Mapping[str, Any]) -> Any:
 
 def _schema_problems(version: Mapping[str, Any], path: str) -> list[Cause]:
     schema = _schema_of(version)
-    if not schema:
+    if schema is None:
         return []
     has_status = (version.get("subresources") or {}).get("status") is not None
     return problems_of_schema(schema, f"{path}.openAPIV3Schema", has_status=has_status)
@@ -302,42 +341,35 @@ def _names_problems(names: Mapping[str, Any], path: str) -> Iterator[Cause]:
         yield causes.invalid(f"{path}.listKind", names["listKind"], rule)
 
 
-def _conversion_problems(conversion: Mapping[str, Any]) -> Iterator[Cause]:
-    # `validateCustomResourceConversion`; this server never calls the webhook.
-    if not conversion:
-        return
-    path, strategy = "spec.conversion", conversion.get("strategy") or ""
-    webhook = conversion.get("webhook")
-    if not strategy:
-        yield causes.required(f"{path}.strategy")
-    elif strategy not in {"None", "Webhook"}:
-        yield causes.not_supported(f"{path}.strategy", strategy, ("None", "Webhook"))
-    elif strategy == "Webhook":
-        if not (webhook or {}).get("clientConfig"):
-            rule = "required when strategy is set to Webhook"
-            yield causes.required(f"{path}.webhookClientConfig", rule)
-        if not (webhook or {}).get("conversionReviewVersions"):
-            yield causes.required(f"{path}.conversionReviewVersions")
-    elif webhook:
-        rule = "should not be set when strategy is not set to Webhook"
-        yield causes.forbidden(f"{path}.webhookClientConfig", rule)
-
-
 _PROTECTED: Final = (".k8s.io", ".kubernetes.io")
-_APPROVED: Final = "api-approved.kubernetes.io"
+APPROVED: Final = "api-approved.kubernetes.io"  # the annotation of a protected group
 
 
-def _approval_problems(crd: Mapping[str, Any], spec: Mapping[str, Any]) -> Iterator[Cause]:
+def is_protected(group: str) -> bool:
+    """Whether a group belongs to the Kubernetes community."""
+    return group in {"k8s.io", "kubernetes.io"} or group.endswith(_PROTECTED)
+
+
+def _approval_problems(
+    crd: Mapping[str, Any], spec: Mapping[str, Any], old: Mapping[str, Any] | None
+) -> Iterator[Cause]:
     """Groups of the Kubernetes community need an approval annotation."""
-    group = spec.get("group") or ""
-    annotations = (crd.get("metadata") or {}).get("annotations") or {}
-    is_protected = group in {"k8s.io", "kubernetes.io"} or group.endswith(_PROTECTED)
-    if is_protected and not annotations.get(_APPROVED):
-        yield causes.required(
-            f"metadata.annotations[{_APPROVED}]",
-            "protected groups must have approval annotation "
-            f'"{_APPROVED}", see https://github.com/kubernetes/enhancements/pull/1111',
-        )
+    if not is_protected(spec.get("group") or ""):
+        return
+    where = f"metadata.annotations[{APPROVED}]"
+    text = _annotation(crd)
+    if old is not None and text == _annotation(old):
+        return  # an old definition may be updated without one
+    url = urlsplit(text)
+    if not text:
+        yield causes.required(where, f'groups of Kubernetes need the annotation "{APPROVED}"')
+    elif not text.startswith("unapproved") and not (url.scheme and url.netloc):
+        rule = 'must be a URL, or a reason that begins with "unapproved"'
+        yield causes.invalid(where, text, rule)
+
+
+def _annotation(crd: Mapping[str, Any]) -> str:
+    return str(((crd.get("metadata") or {}).get("annotations") or {}).get(APPROVED) or "")
 
 
 # --- updates
@@ -346,10 +378,7 @@ def _approval_problems(crd: Mapping[str, Any], spec: Mapping[str, Any]) -> Itera
 def _change_problems(crd: Mapping[str, Any], old: Mapping[str, Any]) -> Iterator[Cause]:
     # Scope and kind may change until the kind is established and served.
     immutable = ["group", "names.plural"]
-    conditions = (old.get("status") or {}).get("conditions") or ()
-    if any(
-        each.get("type") == "Established" and each.get("status") == "True" for each in conditions
-    ):
+    if _is_established(old):
         immutable = ["scope", "names.kind", *immutable]
     for path in immutable:
         new, before = _at(crd.get("spec"), path), _at(old.get("spec"), path)
@@ -363,15 +392,29 @@ def _at(value: Any, path: str) -> Any:
     return value or ""
 
 
+def _is_established(crd: Mapping[str, Any]) -> bool:
+    conditions = (crd.get("status") or {}).get("conditions") or ()
+    return any(
+        each.get("type") == "Established" and each.get("status") == "True" for each in conditions
+    )
+
+
 def _stored_problems(crd: Mapping[str, Any], spec: Mapping[str, Any]) -> Iterator[Cause]:
     """A version in which objects may still be stored must not be removed."""
-    names = {each.get("name") for each in spec.get("versions") or ()}
-    for index, stored in enumerate((crd.get("status") or {}).get("storedVersions") or ()):
-        if stored not in names:
-            yield causes.invalid(
-                f"status.storedVersions[{index}]",
-                stored,
-                f"missing from spec.versions; {stored} was previously a storage version, and "
-                "must remain in spec.versions until a storage migration ensures no data remains "
-                f"persisted in {stored} and removes {stored} from status.storedVersions",
+    where, stored = "status.storedVersions", (crd.get("status") or {}).get("storedVersions")
+    if not stored:
+        yield causes.invalid(where, None, "must have at least one stored version")
+        return
+    missing = set(stored)
+    for version in spec.get("versions") or ():
+        if version.get("storage") and version.get("name") not in missing:
+            rule = f"must have the storage version {version.get('name')}"
+            yield causes.invalid(where, stored, rule)
+        missing.discard(version.get("name"))
+    for index, name in enumerate(stored):
+        if name in missing:
+            rule = (
+                f"missing from spec.versions, and objects may still be stored in {name}; it must "
+                "stay until they are stored in another version and status.storedVersions says so"
             )
+            yield causes.invalid(f"{where}[{index}]", name, rule)

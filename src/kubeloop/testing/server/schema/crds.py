@@ -1,8 +1,9 @@
-"""CustomResourceDefinitions: the custom kind of a definition, its defaults and its status.
+"""CustomResourceDefinitions: the custom kind of a definition, and its defaults.
 
 Guarantees: a `CustomKind` is an immutable value of a valid definition; those of equal definitions
 are equal. Definitions are never changed.
-See also: validation (`crd_validation`), schemas (`schemas`), how kinds are served (`registry`).
+See also: validation (`crd_validation`), status (`crd_status`), schemas (`schemas`), how kinds are
+served (`registry`).
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ __all__ = [
     "Scale",
     "default_crd",
     "problems_of_crd",
-    "status_of",
+    "with_storage_version",
 ]
 
 GROUP: Final = "apiextensions.k8s.io"
@@ -153,11 +154,11 @@ class CustomKind(msgspec.Struct, frozen=True):
         problems = problems_of_crd(defaulted)
         if problems:
             raise invalid(GROUP, KIND, (defaulted.get("metadata") or {}).get("name", ""), problems)
-        return cls._from_valid(defaulted["spec"])
+        return cls.from_valid(defaulted["spec"], defaulted["spec"]["names"])
 
     @classmethod
-    def _from_valid(cls, spec: Mapping[str, Any]) -> Self:
-        names = spec["names"]
+    def from_valid(cls, spec: Mapping[str, Any], names: Mapping[str, Any]) -> Self:
+        """The kind of the spec of a stored definition, under the names that are accepted."""
         return cls(
             group=spec["group"],
             plural=names["plural"],
@@ -179,6 +180,36 @@ class CustomKind(msgspec.Struct, frozen=True):
     def storage_version(self) -> str:
         """The name of the version in which objects are stored."""
         return next(each.name for each in self.versions if each.storage)
+
+    def read(self, stored: dict[str, Any], version: str = "") -> dict[str, Any]:
+        """A stored object as `version` shows it, by default the storage version.
+
+        As apiextensions-apiserver reads it from etcd (`crdConversionRESTOptionsGetter`): it is
+        pruned and defaulted by the schema of the version that it is stored in, then converted and
+        pruned by the other schema, and not defaulted again. Returns the same object if that
+        changes nothing.
+        """
+        found = self.version(_version_of(stored))
+        if found is not None:
+            stored = found.schema.read(stored)
+        return self.convert(stored, version or self.storage_version)
+
+    def convert(self, obj: dict[str, Any], version: str) -> dict[str, Any]:
+        """`obj` in another version, as with the conversion strategy None: pruned by its schema."""
+        found = self.version(version)
+        if found is None or _version_of(obj) == version:
+            return obj
+        converted = {**obj, "apiVersion": f"{self.group}/{version}"}
+        return found.schema.coerce(converted)
+
+    def is_declared(self, obj: dict[str, Any], versions: Iterable[str]) -> bool:
+        """Whether each of these versions has every field of `obj` in its schema."""
+        found = [each for each in self.versions if each.name in versions]
+        return not any(each.schema.prune(obj)[1] for each in found)
+
+
+def _version_of(obj: Mapping[str, Any]) -> str:
+    return str(obj.get("apiVersion", "")).rpartition("/")[2]
 
 
 def _version(raw: Mapping[str, Any], spec: Mapping[str, Any]) -> CustomVersion:
@@ -234,7 +265,7 @@ def _scale(raw: Mapping[str, Any]) -> Scale:
     )
 
 
-# --- defaults and status
+# --- defaults
 
 
 def default_crd(crd: dict[str, Any]) -> dict[str, Any]:
@@ -246,10 +277,22 @@ def default_crd(crd: dict[str, Any]) -> dict[str, Any]:
         names["listKind"] = names.get("listKind") or f"{kind}List"
     spec["names"] = names
     spec["conversion"] = _default_conversion(spec.get("conversion"))
-    status = dict(crd.get("status") or {})
+    if spec.get("preserveUnknownFields") is False:
+        del spec["preserveUnknownFields"]  # Go leaves it out
+    # The fields that Go always writes.
+    status: dict[str, Any] = {"conditions": None, "acceptedNames": {"plural": "", "kind": ""}}
+    status |= crd.get("status") or {}
     if not status.get("storedVersions"):
         status["storedVersions"] = _storage_names(spec)[:1]
     return {**crd, "spec": spec, "status": status}
+
+
+def with_storage_version(crd: dict[str, Any]) -> dict[str, Any]:
+    """`crd` after an update: its storage version is one that objects may be stored in."""
+    status = crd.get("status") or {}
+    stored = list(status.get("storedVersions") or ())
+    new = [name for name in _storage_names(crd.get("spec") or {})[:1] if name not in stored]
+    return {**crd, "status": {**status, "storedVersions": stored + new}} if new else crd
 
 
 def _storage_names(spec: Mapping[str, Any]) -> list[str]:
@@ -258,107 +301,10 @@ def _storage_names(spec: Mapping[str, Any]) -> list[str]:
 
 
 def _default_conversion(raw: Mapping[str, Any] | None) -> dict[str, Any]:
-    conversion = dict(raw or {"strategy": "None"})
+    conversion = dict({"strategy": "None"} if raw is None else raw)
     service = ((conversion.get("webhook") or {}).get("clientConfig") or {}).get("service")
     if service and "port" not in service:
         webhook = conversion["webhook"]
         client = {**webhook["clientConfig"], "service": {**service, "port": 443}}
         conversion["webhook"] = {**webhook, "clientConfig": client}
     return conversion
-
-
-def status_of(
-    crd: Mapping[str, Any], others: Iterable[Mapping[str, Any]] = (), *, now: str
-) -> dict[str, Any]:
-    """The status of a definition beside `others`, as the naming controller sets it.
-
-    Names that another definition of the same group uses are not accepted, and then the kind is
-    not established; once established, it stays so. `now` is the transition time.
-    """
-    spec, before = crd.get("spec") or {}, crd.get("status") or {}
-    accepted, conflict = _accept_names(
-        spec.get("names") or {}, before.get("acceptedNames") or {}, _names_in_use(crd, others)
-    )
-    old = {each["type"]: each for each in before.get("conditions") or ()}
-    names = _condition("NamesAccepted", conflict, ("NoConflicts", "no conflicts found"))
-    names_accepted = _with_transition_time(names, old, now)
-    established = old.get("Established")
-    if established is None or established.get("status") != "True":
-        rejected = ("NotAccepted", "not all names are accepted") if conflict else None
-        ready = ("InitialNamesAccepted", "the initial names have been accepted")
-        condition = _condition("Established", rejected, ready)
-        established = _with_transition_time(condition, old, now)
-    rest = [each for key, each in old.items() if key not in {"NamesAccepted", "Established"}]
-    return {
-        **before,
-        "acceptedNames": {"kind": "", "plural": "", **accepted},
-        "conditions": [names_accepted, established, *rest],
-        "storedVersions": _stored_versions(spec, before),
-    }
-
-
-def _condition(kind: str, bad: tuple[str, str] | None, good: tuple[str, str]) -> dict[str, Any]:
-    reason, message = bad or good
-    status = "False" if bad else "True"
-    return {"type": kind, "status": status, "reason": reason, "message": message}
-
-
-def _with_transition_time(
-    condition: dict[str, Any], old: Mapping[str, Mapping[str, Any]], now: str
-) -> dict[str, Any]:
-    before = old.get(condition["type"])
-    is_same = before is not None and before.get("status") == condition["status"]
-    time = before.get("lastTransitionTime", now) if before is not None and is_same else now
-    return {"lastTransitionTime": time, **condition}
-
-
-def _names_in_use(
-    crd: Mapping[str, Any], others: Iterable[Mapping[str, Any]]
-) -> tuple[set[str], set[str]]:
-    # Plural, singular and short names share one namespace, kinds another.
-    resources: set[str] = set()
-    kinds: set[str] = set()
-    own, group = (crd.get("metadata") or {}).get("name"), (crd.get("spec") or {}).get("group")
-    for other in others:
-        if (other.get("metadata") or {}).get("name") == own:
-            continue
-        if (other.get("spec") or {}).get("group") != group:
-            continue
-        names = (other.get("status") or {}).get("acceptedNames") or {}
-        resources |= {names.get("plural", ""), names.get("singular", "")}
-        resources |= set(names.get("shortNames") or ())
-        kinds |= {names.get("kind", ""), names.get("listKind", "")}
-    return resources - {""}, kinds - {""}
-
-
-def _accept_names(
-    requested: Mapping[str, Any], accepted: Mapping[str, Any], in_use: tuple[set[str], set[str]]
-) -> tuple[dict[str, Any], tuple[str, str] | None]:
-    """The accepted names, and reason and message of the last conflict."""
-    resources, kinds = in_use
-    result, conflict = dict(accepted), None
-    for name, reason, used in (
-        ("plural", "PluralConflict", resources),
-        ("singular", "SingularConflict", resources),
-        ("shortNames", "ShortNamesConflict", resources),
-        ("kind", "KindConflict", kinds),
-        ("listKind", "ListKindConflict", kinds),
-    ):
-        new = set(_as_list(requested.get(name))) - set(_as_list(accepted.get(name)))
-        if new & used:
-            conflict = reason, f'"{min(new & used)}" is already in use'
-        elif requested.get(name):
-            result[name] = requested[name]
-    if requested.get("categories"):
-        result["categories"] = requested["categories"]
-    return result, conflict
-
-
-def _as_list(names: Any) -> list[str]:
-    return [names] if isinstance(names, str) else list(names or ())
-
-
-def _stored_versions(spec: Mapping[str, Any], before: Mapping[str, Any]) -> list[str]:
-    # Versions are only added: old objects may still be stored in them.
-    stored = list(before.get("storedVersions") or ())
-    return stored + [name for name in _storage_names(spec) if name not in stored]

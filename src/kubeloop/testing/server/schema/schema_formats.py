@@ -7,10 +7,9 @@ See also: which formats a schema may use (`schema_nodes`), where they are checke
 
 from __future__ import annotations
 
-import base64
-import binascii
 import ipaddress
 import re
+import unicodedata
 from collections.abc import Callable
 from datetime import date
 from typing import Final
@@ -18,7 +17,6 @@ from urllib.parse import urlsplit
 
 from kubeloop.meta import problems_of_dns_label, problems_of_dns_subdomain
 from kubeloop.wire import Duration, InvalidArgument
-from kubeloop.wire.times import parse_time
 
 __all__ = ["has_format"]
 
@@ -48,11 +46,13 @@ def _parses(parse: Callable[[str], object]) -> Callable[[str], bool]:
 
 
 def _parse_ip(text: str) -> object:
-    return ipaddress.ip_address(text)
+    # Leading zeros are allowed, as in Go before 1.17 (`ParseIPSloppy`).
+    return ipaddress.ip_address(_LEADING_ZEROS.sub("", text) if ":" not in text else text)
 
 
 def _is_ipv4(text: str) -> bool:
-    return "." in text and _parses(ipaddress.IPv4Address)(text)
+    # Also an IPv6 address that ends like one of IPv4, as in kube-openapi.
+    return "." in text and "%" not in text and _parses(_parse_ip)(text)
 
 
 def _is_ipv6(text: str) -> bool:
@@ -81,14 +81,28 @@ def _is_uri(text: str) -> bool:
 
 
 def _is_hostname(text: str) -> bool:
-    return len(text) <= 253 and _HOST(text)
+    # kube-openapi's pattern: symbols and all letters of Unicode are allowed, a name without dots
+    # has at most one dash, and the last label of others only letters.
+    kinds = "".join(map(_host_character, text))
+    sizes = [len(label.encode()) for label in text.split(".")]
+    return _HOST(kinds) and len(text.encode()) <= 255 and max(sizes) <= 63
 
 
-def _parse_base64(text: str) -> bytes:
-    try:
-        return base64.b64decode(text, validate=True)
-    except binascii.Error as error:
-        raise ValueError(text) from error
+def _host_character(character: str) -> str:
+    category = unicodedata.category(character)
+    if category.startswith("L"):
+        return "a"
+    if category.startswith("S") or (character.isascii() and character.isdigit()):
+        return "0"
+    return character if character in "-." else "!"
+
+
+def _is_date_time(text: str) -> bool:
+    # kube-openapi's `IsDateTime`: any case, and any character before the fraction.
+    day, _, rest = text.lower().partition("t")
+    found = _TIME.fullmatch(rest.partition("t")[0])
+    is_time = found is not None and found[1] <= "23" and found[2] <= "59" and found[3] <= "59"
+    return is_time and _parses(_parse_date)(day)
 
 
 def _parse_date(text: str) -> date:
@@ -113,11 +127,15 @@ def _is_isbn13(text: str) -> bool:
 
 
 def _is_credit_card(text: str) -> bool:
-    return _CARD(re.sub(r"[^0-9]+", "", text))
+    digits = re.sub(r"[^0-9]+", "", text)
+    doubled = [int(each) * (1 + index % 2) for index, each in enumerate(reversed(digits))]
+    return _CARD(digits) and sum(each - 9 * (each > 9) for each in doubled) % 10 == 0
 
 
-_HOST = _matches(
-    r"(?!-)[a-zA-Z0-9-]{1,63}(?<!-)(\.(?!-)[a-zA-Z0-9-]{1,63}(?<!-))*\.?|\[?[0-9a-fA-F:]+\]?"
+_HOST = _matches("[a0](-?[a0]{0,62})?|([a0]([a0-]{0,61}[a0])?[.])+a{2,63}")
+_LEADING_ZEROS: Final = re.compile(r"(?<![0-9])0+(?=[0-9])")
+_TIME: Final = re.compile(
+    "([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|[+-][0-9]{2}:[0-9]{2})", re.DOTALL
 )
 _DATE = _matches(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _CARD = _matches(
@@ -133,11 +151,11 @@ _DURATION_IN_WORDS = _matches(
 
 _CHECKS: Final[dict[str, Callable[[str], bool]]] = {
     "bsonobjectid": _matches(f"{_HEX}{{24}}", re.IGNORECASE),
-    "byte": _parses(_parse_base64),
+    "byte": _matches("([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})"),
     "cidr": _parses(_parse_cidr),
     "creditcard": _is_credit_card,
     "date": _parses(_parse_date),
-    "datetime": _parses(parse_time),
+    "datetime": _is_date_time,
     "duration": lambda text: _parses(Duration.parse)(text) or _DURATION_IN_WORDS(text),
     "email": _matches(r"[^@\s]+@[^@\s]+|.*<[^@\s<>]+@[^@\s<>]+>"),
     "hexcolor": _matches(r"#?([0-9a-f]{3}|[0-9a-f]{6})", re.IGNORECASE),
@@ -152,8 +170,8 @@ _CHECKS: Final[dict[str, Callable[[str], bool]]] = {
     "mac": _matches(
         rf"{_HEX}{{2}}([:-]{_HEX}{{2}}){{5,7}}|{_HEX}{{4}}(\.{_HEX}{{4}}){{2,3}}", re.IGNORECASE
     ),
-    "rgbcolor": _matches(rf"rgb\({_BYTE},{_BYTE},{_BYTE}\)"),
-    "ssn": _matches(r"[0-9]{3}[- ]?[0-9]{2}[- ]?[0-9]{4}"),
+    "rgbcolor": _matches(rf"rgb\(\s*{_BYTE}\s*,\s*{_BYTE}\s*,\s*{_BYTE}\s*\)"),
+    "ssn": _matches(r"[0-9]{3}[- ][0-9]{2}[- ][0-9]{4}"),
     "uri": _is_uri,
     "uuid": _matches(
         f"{_HEX}{{8}}-?{_HEX}{{4}}-?{_HEX}{{4}}-?{_HEX}{{4}}-?{_HEX}{{12}}", re.IGNORECASE

@@ -8,12 +8,10 @@ See also: what uses nodes (`schemas`, `schema_validation`), which schemas are ac
 
 from __future__ import annotations
 
-import functools
-import re
 from collections.abc import Mapping
 from typing import Any, Final, final
 
-__all__ = ["ABSENT", "META_FIELDS", "Node", "pattern_of"]
+__all__ = ["ABSENT", "META_FIELDS", "Node", "is_known_format"]
 
 META_FIELDS: Final = frozenset({"apiVersion", "kind", "metadata"})
 
@@ -133,40 +131,6 @@ class Node:
         self.max_properties: int | None = raw.get("maxProperties")
 
 
-@functools.cache
-def pattern_of(text: str) -> re.Pattern[str]:
-    """The pattern of a schema, which has Go's syntax (RE2), compiled by Python.
-
-    Raises:
-        re.error: it is not valid in Python.
-    """
-    return re.compile(_GO_TOKEN.sub(_to_python, text), re.ASCII)
-
-
-def _to_python(token: re.Match[str]) -> str:
-    """One token of a pattern: end of text and POSIX classes differ between Go and Python."""
-    if token[0] in {"$", r"\z"}:
-        return r"\Z"
-    if token[0].startswith("["):
-        return _POSIX_NAME.sub(lambda found: _POSIX_CLASSES.get(found[1], found[0]), token[0])
-    return token[0]
-
-
-# An escaped character, a class in brackets, or an end of text.
-_GO_TOKEN: Final = re.compile(r"\\.|\[\^?\]?(?:\[:\w+:\]|\\.|[^\]])*\]|\$", re.DOTALL)
-_POSIX_NAME: Final = re.compile(r"\[:(\w+):\]")
-_POSIX_CLASSES: Final = {
-    "alnum": "0-9A-Za-z",
-    "alpha": "A-Za-z",
-    "digit": "0-9",
-    "lower": "a-z",
-    "upper": "A-Z",
-    "space": r"\t\n\v\f\r ",
-    "word": "0-9A-Za-z_",
-    "xdigit": "0-9A-Fa-f",
-    "punct": r"!-/:-@\[-`{-~",
-}
-
 _STRING_FORMATS: Final = frozenset(
     [
         "bsonobjectid",
@@ -197,6 +161,11 @@ _STRING_FORMATS: Final = frozenset(
         "k8slongname",
     ]
 )
+
+
+def is_known_format(kind: str, name: str) -> bool:
+    """Whether the API server checks a format for values of this type."""
+    return bool(_known_format(kind, name))
 
 
 def _known_format(kind: str, name: str) -> str:

@@ -15,13 +15,20 @@ from typing import Any, Final, final
 from ..statuses import Cause
 from ..values import causes
 from ..values.json_values import json_equal
+from .go_patterns import compile_pattern
 from .schema_formats import has_format
-from .schema_nodes import ABSENT, Node, pattern_of
+from .schema_nodes import ABSENT, Node
 
 __all__ = ["by_keys", "problems_of"]
 
+_FORMAT_NAMES: Final = {
+    "datetime": "date-time",
+    "k8slongname": "k8s-long-name",
+    "k8sshortname": "k8s-short-name",
+}
 _INT32: Final = range(-(2**31), 2**31)
 _INT64: Final = range(-(2**63), 2**63)
+_MAX_WHOLE: Final = 2**53 - 1  # larger floats are no integers of JSON
 _FLOAT32_MAX: Final = 3.4028234663852886e38
 # The path of kube-apiserver's errors of anyOf, oneOf, allOf and not, which belong to no field.
 _NO_FIELD: Final = "<nil>"
@@ -144,7 +151,8 @@ def _is_one_of(types: tuple[str, ...], kind: str, value: Any) -> bool:
         return True
     if kind == "integer":
         return "number" in types
-    return kind == "number" and "integer" in types and float(value).is_integer()
+    is_whole = kind == "number" and float(value).is_integer() and abs(value) <= _MAX_WHOLE
+    return is_whole and "integer" in types
 
 
 def _json_type(value: Any) -> str:
@@ -194,7 +202,7 @@ def _check_string(node: Node, value: Any, path: str, _: Any) -> _Result:
     elif node.min_length is not None and size < node.min_length:
         rule = f"should be at least {node.min_length} chars long"
         found.problems.append(_rule_problem(path, value, rule))
-    elif node.pattern and not pattern_of(node.pattern).search(value):
+    elif node.pattern and not compile_pattern(node.pattern).search(value):
         found.problems.append(_rule_problem(path, value, f"should match '{node.pattern}'"))
     if node.format and not has_format(node.format, value):
         found.problems.append(_format_problem(path, node.format, value))
@@ -202,7 +210,7 @@ def _check_string(node: Node, value: Any, path: str, _: Any) -> _Result:
 
 
 def _format_problem(path: str, expected: str, value: str) -> _Problem:
-    expected = "date-time" if expected == "datetime" else expected
+    expected = _FORMAT_NAMES.get(expected, expected)
     detail = f"{path} in body must be of type {expected}: {causes.quoted(value)}"
     return _Problem(path, lambda field: causes.type_invalid(field, value, detail))
 
@@ -222,15 +230,23 @@ def _range_rules(node: Node, value: Any, path: str) -> Iterator[_Problem]:
 
 
 def _in_range(node: Node, value: float) -> bool:
-    if node.type == "integer" and float(value).is_integer():
-        return int(value) in (_INT32 if node.format == "int32" else _INT64)
+    if node.type == "integer":
+        return float(value).is_integer() and int(value) in (
+            _INT32 if node.format == "int32" else _INT64
+        )
     return node.format != "float" or abs(value) <= _FLOAT32_MAX
 
 
 def _limit_rules(node: Node, value: Any, path: str) -> Iterator[_Problem]:
     """The limits, in the order of the API server: multipleOf, minimum, maximum."""
     factor, low, high = node.multiple_of, node.minimum, node.maximum
-    if factor is not None and not _is_multiple(value, factor):
+    if isinstance(value, int):
+        # For an integer, kube-openapi cuts the limits to integers.
+        factor, low, high = (None if each is None else int(each) for each in (factor, low, high))
+    if factor is not None and factor <= 0:
+        rule = f"factor MultipleOf declared for {path} must be positive"
+        yield _Problem(path, lambda field: causes.invalid(field, factor, rule))
+    elif factor is not None and not _is_multiple(value, factor):
         yield _rule_problem(path, value, f"should be a multiple of {causes.go_number(factor)}")
     if low is not None and (value < low or (value == low and node.exclusive_minimum)):
         rule = "greater than" if node.exclusive_minimum else "greater than or equal to"
@@ -242,8 +258,6 @@ def _limit_rules(node: Node, value: Any, path: str) -> Iterator[_Problem]:
 
 def _is_multiple(value: float, factor: float) -> bool:
     # With a tolerance, because 0.3 is no exact multiple of 0.1 in binary.
-    if factor <= 0:
-        return False
     if isinstance(value, int) and float(factor).is_integer():
         return value % int(factor) == 0
     times = (1 / factor) * value if factor < 1 else value / factor

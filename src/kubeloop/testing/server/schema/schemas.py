@@ -13,18 +13,23 @@ import functools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, final
 
-from kubeloop.meta import GroupVersion, problems_of_dns_1035_label
+from kubeloop.meta import (
+    GroupVersion,
+    problems_of_dns_1035_label,
+    problems_of_label_key,
+    problems_of_label_value,
+)
 from kubeloop.wire import NO_FACTS, FieldFacts, InvalidArgument, TypeFacts, facts_of
 from kubeloop.wire.meta.v1 import ObjectMeta
 
 from ..statuses import Cause, bad_request
 from ..values import causes
-from ..values.json_values import json_equal
+from ..values.json_values import go_numbers, json_equal
 from ..values.unknown_fields import check_types
 from .schema_nodes import ABSENT, META_FIELDS, Node
 from .schema_validation import problems_of
 
-__all__ = ["Schema", "SchemaFacts"]
+__all__ = ["Schema", "SchemaFacts", "embedded_problems"]
 
 # Problems that keep the API server from evaluating CEL rules.
 _BLOCKING: Final = frozenset(
@@ -74,11 +79,23 @@ class Schema:
         """
         unknown: list[str] = []
         try:
+            obj = go_numbers(obj)
             pruned = _coerce_meta(self.root, obj, "", unknown)
             pruned = _prune(self.root, pruned, "", unknown)
         except RecursionError:
             raise bad_request("json: exceeded max depth") from None
         return pruned, sorted(unknown)
+
+    def coerce(self, obj: dict[str, Any]) -> dict[str, Any]:
+        """`obj` without what the schema does not allow: unknown fields, and nulls without a
+        default. Its metadata is not touched."""
+        pruned: dict[str, Any] = _without_nulls(self.root, _prune(self.root, obj, "", []))
+        return pruned
+
+    def read(self, stored: dict[str, Any]) -> dict[str, Any]:
+        """A stored object as it is read: pruned and with defaults. The same object if it has
+        all defaults and no other fields."""
+        return self.default(self.coerce(stored))
 
     def default(self, obj: dict[str, Any]) -> dict[str, Any]:
         """`obj` with the schema's defaults for missing fields and for nulls that are not
@@ -110,7 +127,7 @@ class Schema:
             if subresource == "status"
             else problems_of(self.root, obj, before)
         )
-        found += _embedded_problems(self.root, obj, "", root=True)
+        found += embedded_problems(self.root, obj, "", root=True)
         # An object whose stored lists already have duplicates may keep them.
         if old is None or not list(_list_problems(self.root, old, "")):
             found += _list_problems(self.root, obj, "")
@@ -352,7 +369,7 @@ def _keys_of(node: Node, item: dict[str, Any]) -> dict[str, Any]:
 # --- embedded resources
 
 
-def _embedded_problems(
+def embedded_problems(
     node: Node | None, value: Any, path: str, *, root: bool = False
 ) -> Iterator[Cause]:
     """What is wrong with the kinds and names of embedded resources."""
@@ -363,10 +380,10 @@ def _embedded_problems(
             yield from _resource_problems(value, path)
         for key, item in value.items():
             if not (node.embedded and key in META_FIELDS):
-                yield from _embedded_problems(node.child(key), item, _below(path, key))
+                yield from embedded_problems(node.child(key), item, _below(path, key))
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            yield from _embedded_problems(node.items, item, f"{path}[{index}]")
+            yield from embedded_problems(node.items, item, f"{path}[{index}]")
 
 
 def _resource_problems(value: dict[str, Any], path: str) -> Iterator[Cause]:
@@ -381,6 +398,24 @@ def _resource_problems(value: dict[str, Any], path: str) -> Iterator[Cause]:
             yield causes.invalid(where, text, "must not be empty")
         else:
             yield from _kind_problems(name, text, where)
+    yield from _embedded_metadata_problems(value.get("metadata"), _below(path, "metadata"))
+
+
+def _embedded_metadata_problems(metadata: Any, path: str) -> Iterator[Cause]:
+    """Labels and name of an embedded resource; its name is only a segment of a path."""
+    if not isinstance(metadata, dict):
+        return
+    name = metadata.get("name") or ""
+    if name in {".", ".."} or "/" in name or "%" in name:
+        yield causes.invalid(f"{path}.name", name, "may not be a path, or contain '/' or '%'")
+    for key, value in (metadata.get("labels") or {}).items():
+        for problem in problems_of_label_key(key):
+            yield causes.invalid(f"{path}.labels", key, problem)
+        for problem in problems_of_label_value(value):
+            yield causes.invalid(f"{path}.labels", value, problem)
+    for key in metadata.get("annotations") or {}:
+        for problem in problems_of_label_key(key.lower()):
+            yield causes.invalid(f"{path}.annotations", key, problem)
 
 
 def _kind_problems(name: str, text: str, where: str) -> Iterator[Cause]:

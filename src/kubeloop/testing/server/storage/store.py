@@ -64,12 +64,15 @@ class Entry(msgspec.Struct, frozen=True, eq=False, gc=False):
 
     `tail` is its JSON without the opening brace, kind and apiVersion. A list contains the tail
     as it is; everywhere else a `head` with kind and apiVersion precedes it.
+    `stored` is what was written, if that differs from `obj`, what is read: the schema of a custom
+    kind may have changed since.
     """
 
     key: str
     obj: Object
     tail: bytes
     version: int
+    stored: Object | None = None
 
     @property
     def metadata(self) -> Object:
@@ -89,11 +92,14 @@ class Entry(msgspec.Struct, frozen=True, eq=False, gc=False):
         return str(self.obj["metadata"].get("uid", ""))
 
 
-def entry_of(obj: Object, version: int) -> Entry:
+def entry_of(obj: Object, version: int, stored: Object | None = None) -> Entry:
     """`obj` as it is stored at `version`, with its encoding."""
     meta = {**obj["metadata"], "resourceVersion": str(version)}
     obj = {**obj, "metadata": meta}
-    return Entry(key_of(meta.get("namespace", ""), meta["name"]), obj, tail_of(obj), version)
+    if stored is not None:
+        stored = {**stored, "metadata": meta}
+    key = key_of(meta.get("namespace", ""), meta["name"])
+    return Entry(key, obj, tail_of(obj), version, stored)
 
 
 def tail_of(obj: Object) -> bytes:
@@ -184,6 +190,38 @@ class Collection:
         found.reverse()
         return found
 
+    def reread(self, read: Callable[[Object], Object]) -> None:
+        """Replace every object, also in the history, by what `read` makes of what is stored.
+
+        Versions stay: reading an object is no change of it.
+        """
+        new: dict[int, Entry] = {}
+
+        def replaced(entry: Entry) -> Entry:
+            found = new.get(id(entry))
+            if found is None:
+                found = new[id(entry)] = _reread(entry, read)
+            return found
+
+        def optional(entry: Entry | None) -> Entry | None:
+            return None if entry is None else replaced(entry)
+
+        self.entries = {key: replaced(entry) for key, entry in self.entries.items()}
+        self._snapshots = {
+            key: [replaced(entry) for entry in found] for key, found in self._snapshots.items()
+        }
+        self.history = deque(
+            Change(
+                change.storage,
+                change.key,
+                change.version,
+                optional(change.old),
+                optional(change.new),
+                optional(change.last),
+            )
+            for change in self.history
+        )
+
     def _keys_in(self, namespace: str) -> list[str]:
         if not namespace:
             return self.keys
@@ -205,6 +243,14 @@ class Collection:
             else:
                 state[change.key] = change.old
         return [state[key] for key in sorted(state)]
+
+
+def _reread(entry: Entry, read: Callable[[Object], Object]) -> Entry:
+    stored = entry.obj if entry.stored is None else entry.stored
+    obj = read(stored)
+    if obj is stored:
+        return entry if entry.stored is None else Entry(entry.key, obj, tail_of(obj), entry.version)
+    return Entry(entry.key, obj, tail_of(obj), entry.version, stored)
 
 
 class StoreStats(msgspec.Struct, frozen=True):
@@ -263,10 +309,13 @@ class Store:
     def collections(self) -> Iterator[tuple[Storage, Collection]]:
         return iter(list(self._collections.items()))
 
-    def write(self, storage: Storage, obj: Object) -> Entry:
-        """Create or replace an object; it gets the next version."""
+    def write(self, storage: Storage, obj: Object, stored: Object | None = None) -> Entry:
+        """Create or replace an object; it gets the next version.
+
+        `stored` is what is kept, if a read of it is another object: `obj`.
+        """
         version = self._version = self._version + 1
-        entry = entry_of(obj, version)
+        entry = entry_of(obj, version, stored)
         collection = self.collection(storage)
         old = collection.entries.get(entry.key)
         self._commit(collection, Change(storage, entry.key, version, old, entry))

@@ -13,6 +13,7 @@ from kubeloop.wire import JsonObject
 
 __all__ = [
     "Change",
+    "go_numbers",
     "json_equal",
     "map_field",
     "map_items",
@@ -81,3 +82,33 @@ def map_items(obj: JsonObject, keys: str | Iterable[str], change: Change) -> Jso
             if any(new is not old for new, old in zip(after, before, strict=True)):
                 obj = {**obj, key: after}
     return obj
+
+
+_INT64 = range(-(2**63), 2**63)
+_MAX_WHOLE = 2**53 - 1  # up to here every whole number is a float
+
+
+def go_numbers(value: Any) -> Any:
+    """`value` with the numbers that Go makes of them; the same value if that changes nothing.
+
+    Go writes a float that is a whole number without a fraction, and reads an integer beyond 64
+    bits as a float.
+    """
+    if isinstance(value, dict):
+        new = {key: each for key, item in value.items() if (each := _go_number(item)) is not item}
+        return {**value, **new} if new else value
+    items = [_go_number(item) for item in value]
+    is_same = all(left is right for left, right in zip(items, value, strict=True))
+    return value if is_same else items
+
+
+def _go_number(value: Any) -> Any:
+    # Called for every value of an object, so the most frequent types come first.
+    kind = type(value)
+    if kind is str or value is None or kind is bool:
+        return value
+    if kind is int:
+        return value if value in _INT64 else float(value)
+    if kind is float:
+        return int(value) if value.is_integer() and abs(value) <= _MAX_WHOLE else value
+    return go_numbers(value)

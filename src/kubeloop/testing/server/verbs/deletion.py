@@ -16,6 +16,7 @@ import msgspec
 from ..registry import ServedResource
 from ..request.calls import Call
 from ..request.options import DeleteOptions
+from ..schema.crd_status import mark_deleted
 from ..statuses import StatusError, conflict, success
 from ..storage.selection import Selection
 from ..storage.store import Entry, Object, timestamp
@@ -69,6 +70,8 @@ def decide(
         StatusError: 409 when a precondition fails.
     """
     _check_preconditions(served, obj["metadata"], options)
+    if served.storage == DEFINITIONS and "deletionTimestamp" not in obj["metadata"]:
+        return Mark(mark_deleted(obj, CLEANUP, now=timestamp(now)))
     marked = _with_deletion(served, obj, options, now)
     # The first deletion of a namespace only marks it, even if it has no finalizers.
     if is_removable(marked) and not (served.storage == _NAMESPACES and _is_new(obj)):
@@ -111,6 +114,8 @@ def _with_deletion(
             # A deletion is a change of the desired state: the generation grows.
             if meta.get("generation"):
                 meta["generation"] += 1
+    elif served.storage == DEFINITIONS and "deletionGracePeriodSeconds" not in meta:
+        meta["deletionGracePeriodSeconds"] = grace  # a CRD gets none with its first deletion
     elif grace < int(meta.get("deletionGracePeriodSeconds") or 0):
         meta["deletionTimestamp"] = timestamp(_deletion_start(meta) + timedelta(seconds=grace))
         meta["deletionGracePeriodSeconds"] = grace
@@ -164,8 +169,6 @@ def _set_finalizers(served: ServedResource, meta: Object, options: DeleteOptions
         kept.append(ORPHAN)
     elif policy == "Foreground":
         kept.append(FOREGROUND)
-    if served.storage == DEFINITIONS and "deletionTimestamp" not in meta and CLEANUP not in kept:
-        kept.append(CLEANUP)  # the CRD stays until its objects are removed
     if kept:
         meta["finalizers"] = kept
     else:

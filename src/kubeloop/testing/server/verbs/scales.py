@@ -13,9 +13,17 @@ from kubeloop.wire import InvalidArgument, Json, Subresource
 
 from ..apply.managed import applied_name
 from ..registry import ServedResource
-from ..representations.representation import to_served_version
+from ..representations.representation import served_object
 from ..request.calls import Call
-from ..statuses import Cause, bad_request, conflict, invalid, untyped_error
+from ..statuses import (
+    Cause,
+    StatusError,
+    bad_request,
+    conflict,
+    internal_error,
+    invalid,
+    untyped_error,
+)
 from ..storage.store import Entry, Object
 from ..values.go_types import go_type_of
 from ..values.unknown_fields import check_types
@@ -23,11 +31,12 @@ from ..values.zero_values import complete
 from . import strategy
 from .objects import decode_subresource
 from .patching import APPLY, MERGE, STRATEGIC, apply_patch, decode_apply_body
-from .writing import Verbs
+from .writing import Verbs, unreadable_result
 
 __all__ = ["Scales"]
 
 _KIND, _API = "Scale", "autoscaling/v1"
+_UNSET = -(2**31)  # the replicas of a custom object that has none, until a patch sets them
 
 
 @final
@@ -39,16 +48,24 @@ class Scales:
 
     def get(self, call: Call) -> Object:
         """The scale of an object. Raises `StatusError`."""
-        return _scale_of(call.served, self._verbs.get(call).obj)
+        obj = served_object(call.served, self._verbs.get(call))
+        if call.served.custom is not None and _at(obj, _path(call.served)) is None:
+            where = ".".join(["", *_path(call.served)])
+            raise internal_error(f'the spec replicas field "{where}" does not exist')
+        return _scale_of(call.served, obj)
 
     async def update(self, call: Call, scale: Object) -> Object:
         """Set the replicas of `scale`. Raises `StatusError`."""
         entry = self._entry_of(call, scale)
         replicas = (scale.get("spec") or {}).get("replicas") or 0
-        changed = _put(entry.obj, _path(call.served), replicas)
+        if replicas == _UNSET:
+            where = ".".join(["", *_path(call.served)])
+            raise bad_request(f'the spec replicas field "{where}" cannot be empty')
+        obj = served_object(call.served, entry) if call.served.custom is not None else entry.obj
+        changed = _put(obj, _path(call.served), replicas)
         # The whole object is written; the manager of the scale request owns spec.replicas
         # (managedfields.ScaleHandler).
-        return await self._write(call, entry, self._verbs.track_managers(call, entry.obj, changed))
+        return await self._write(call, entry, self._verbs.track_managers(call, obj, changed))
 
     async def patch(self, call: Call, raw: bytes, patch_type: str) -> Object:
         """Patch the scale, or apply one. Raises `StatusError`."""
@@ -56,8 +73,16 @@ class Scales:
             return await self._apply(call, raw)
         if patch_type == STRATEGIC:
             patch_type = MERGE  # a Scale has no lists: both types do the same
-        scale = apply_patch(call.served, self.get(call), raw, patch_type)
-        return await self.update(call, decode_subresource(_part(call), scale))
+        obj = served_object(call.served, self._verbs.get(call))
+        current = _scale_of(call.served, obj)
+        if call.served.custom is not None and _at(obj, _path(call.served)) is None:
+            current["spec"] = {"replicas": _UNSET}
+        scale = apply_patch(call.served, current, raw, patch_type)
+        try:
+            decoded = decode_subresource(_part(call), scale)
+        except StatusError as error:
+            raise unreadable_result(error, scale) from error
+        return await self.update(call, decoded)
 
     async def _apply(self, call: Call, raw: bytes) -> Object:
         """Apply the replicas of a scale to its object."""
@@ -72,7 +97,7 @@ class Scales:
         replicas = (scale.get("spec") or {}).get("replicas")
         if replicas is not None:
             applied = _put(applied, _path(served), replicas)
-        merged = self._verbs.merge_applied(call, to_served_version(served, entry.obj), applied)
+        merged = self._verbs.merge_applied(call, served_object(served, entry), applied)
         if _at(merged, _path(served)) is None:
             merged = _put(merged, _path(served), 0)  # no manager owns it any more
         return await self._write(call, entry, strategy.to_storage_version(served, merged))
@@ -127,7 +152,8 @@ def _check(call: Call, scale: Object) -> None:
             f"the name of the object ({name}) does not match the name on the URL ({call.name})"
         )
     replicas = (scale.get("spec") or {}).get("replicas", 0)
-    if replicas < 0:
+    # A custom object is validated itself.
+    if replicas < 0 and call.served.custom is None:
         message = f"Invalid value: {replicas}: must be greater than or equal to 0"
         cause = Cause(field="spec.replicas", reason="FieldValueInvalid", message=message)
         raise invalid("autoscaling", _KIND, call.name, [cause])
@@ -173,7 +199,8 @@ def _scale_of(served: ServedResource, obj: Object) -> Object:
         "kind": _KIND,
         "apiVersion": _API,
         "metadata": {key: meta[key] for key in kept if key in meta},
-        "spec": {"replicas": _at(obj, _path(served)) or 0},
+        # Go leaves out 0 here, and not in the status.
+        "spec": {"replicas": replicas} if (replicas := _at(obj, _path(served))) else {},
         "status": status,
     }
     return complete(scale)

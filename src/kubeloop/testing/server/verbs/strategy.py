@@ -11,6 +11,10 @@ See also: `builtin` and `schema` (the rules themselves), `objects` (system metad
 
 from __future__ import annotations
 
+import logging
+
+from ..admission.not_evaluated import GROUP as _ADMISSION
+from ..admission.not_evaluated import not_evaluated as not_evaluated_by_admission
 from ..builtin.allocation import Allocator
 from ..builtin.builtin_defaults import default as default_builtin
 from ..builtin.builtin_validation import prepare_for_create as prepare_builtin
@@ -19,6 +23,8 @@ from ..builtin.conversion import convert
 from ..builtin.part_preparation import prepare_part_for_update
 from ..identity import User
 from ..registry import ServedResource
+from ..schema.crd_warnings import not_evaluated, warnings_of_crd, warnings_of_finalizers
+from ..schema.crds import with_storage_version
 from ..statuses import Cause, bad_request
 from ..storage.store import Object
 from ..values.zero_values import complete as complete_builtin
@@ -32,21 +38,24 @@ __all__ = [
     "prepare_update",
     "to_storage_version",
     "validation_causes",
+    "warnings_of",
     "with_requester",
 ]
 
 _PODS = ("", "pods")
+_DEFINITIONS = ("apiextensions.k8s.io", "customresourcedefinitions")
+log = logging.getLogger(__name__)
+
 SIGNING_REQUESTS = ("certificates.k8s.io", "certificatesigningrequests")
 
 
 def to_storage_version(served: ServedResource, obj: Object) -> Object:
-    """`obj`, sent in the version of `served`, in its storage version."""
-    if served.is_storage_version:
+    """`obj`, sent in the version of `served`, in its storage version.
+
+    A custom object keeps its version until it is stored: it is validated by that schema.
+    """
+    if served.is_storage_version or served.custom is not None:
         return obj
-    if served.custom is not None:
-        # Like the conversion strategy None of CRDs: only apiVersion changes.
-        group = served.storage[0]
-        return {**obj, "apiVersion": f"{group}/{served.storage_version}"}
     try:
         return convert(obj, served.storage[0], served.kind, served.storage_version)
     except (KeyError, TypeError, ValueError) as error:
@@ -95,6 +104,32 @@ def validation_causes(
     return causes
 
 
+def warnings_of(served: ServedResource, obj: Object, old: Object | None) -> list[str]:
+    """The warnings about a write; what this server does not evaluate is logged, too."""
+    if served.custom is not None:
+        return _finalizer_warnings(obj, old)
+    if served.group == _ADMISSION:
+        return _logged(served, obj, not_evaluated_by_admission(served.plural, obj, old))
+    if served.storage == _DEFINITIONS:
+        ignored = _logged(served, obj, not_evaluated(obj, old))
+        return [*warnings_of_crd(obj, old), *ignored]
+    return []
+
+
+def _finalizer_warnings(obj: Object, old: Object | None) -> list[str]:
+    names = obj["metadata"].get("finalizers")
+    if not names:
+        return []
+    before = () if old is None else old["metadata"].get("finalizers") or ()
+    return warnings_of_finalizers(names, before)
+
+
+def _logged(served: ServedResource, obj: Object, warnings: list[str]) -> list[str]:
+    for each in warnings:
+        log.warning("%s %s: %s", served.kind, obj["metadata"].get("name", ""), each)
+    return warnings
+
+
 def prepare_create(served: ServedResource, obj: Object, allocator: Allocator) -> Object:
     """A new object as its kind starts: status reset, cluster addresses allocated."""
     if served.custom is not None:
@@ -120,6 +155,8 @@ def prepare_update(
     """An updated object with the allocated values that the update leaves out."""
     if served.custom is not None:
         return obj
+    if served.storage == _DEFINITIONS:
+        return with_storage_version(obj)
     return prepare_for_update(served.storage[0], served.kind, obj, old, allocator)
 
 

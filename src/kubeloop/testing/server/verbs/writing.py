@@ -36,7 +36,7 @@ from ..apply.reset_fields import reset_fields
 from ..apply.tracking import Tracker
 from ..builtin.allocation import Allocator
 from ..registry import Registry, ServedResource
-from ..representations.representation import to_served_version
+from ..representations.representation import served_object, to_served_version
 from ..request.calls import Admission, Call, WriteResult
 from ..request.options import version_number
 from ..statuses import (
@@ -78,7 +78,7 @@ from .patching import (
     unknown_members,
 )
 
-__all__ = ["Verbs", "dry_run_entry"]
+__all__ = ["Verbs", "dry_run_entry", "unreadable_result"]
 
 _PATCH_ATTEMPTS = 5  # kube-apiserver has no limit: `GuaranteedUpdate` of its etcd3 storage repeats
 _NAME_ATTEMPTS = 8  # maxNameGenerationCreateAttempts of kube-apiserver
@@ -157,6 +157,7 @@ class Verbs:
             warnings = [*warnings, *more]
             call = _with_name(call, obj)
         self._validate(call, obj, None)
+        warnings = [*warnings, *strategy.warnings_of(served, obj, None)]
         if has_webhooks:
             warnings = [*warnings, *await self.admission.validate(call, "CREATE", obj, None)]
         meta, is_dry_run = obj["metadata"], call.options.dry_run
@@ -166,8 +167,21 @@ class Verbs:
         existing = self.store.get(served.storage, key_of(meta.get("namespace", ""), meta["name"]))
         if existing is not None:
             raise _name_conflict(served, existing, is_generated=bool(meta.get("generateName")))
-        entry = dry_run_entry(obj, None) if is_dry_run else self.store.write(served.storage, obj)
+        entry = self._dry_run(served, obj, None) if is_dry_run else self._write(served, obj)
         return WriteResult(entry, 201, tuple(warnings))
+
+    def _write(self, served: ServedResource, obj: Object) -> Entry:
+        if served.definition is None or served.is_storage_version:
+            return self.store.write(served.storage, obj)
+        stored = served.definition.convert(obj, served.storage_version)
+        read = served.definition.read(stored)
+        return self.store.write(served.storage, read, None if read is stored else stored)
+
+    def _dry_run(self, served: ServedResource, obj: Object, old: Entry | None) -> Entry:
+        if served.definition is not None:
+            # The response shows what a read would, also of another version than the stored one.
+            obj = served.definition.read(served.definition.convert(obj, served.storage_version))
+        return dry_run_entry(obj, old)
 
     def _with_generated_name(self, served: ServedResource, obj: Object) -> Object:
         meta = obj["metadata"]
@@ -218,6 +232,8 @@ class Verbs:
         `applied` says that the managed fields of `sent` are final.
         """
         served, now = call.served, self.now()
+        if served.definition is not None:
+            old = msgspec.structs.replace(old, obj=served_object(served, old))
         self.admission.check(call, "UPDATE")
         obj = strategy.default(served, sent)
         obj = strategy.complete(served, obj, old.obj, metadata=applied, stored=applied)
@@ -238,25 +254,35 @@ class Verbs:
         # Counted after defaulting and webhooks: only a change that is stored counts.
         obj = with_generation(served, old.obj, obj, part=call.part)
         self._validate(call, obj, old.obj)
+        if not call.part:
+            warnings = [*warnings, *strategy.warnings_of(served, obj, old.obj)]
         if has_webhooks:
             more = await self.admission.validate(call, "UPDATE", obj, old.obj)
             warnings = [*warnings, *more]
-        if self.store.get(served.storage, call.key) is not old:
+        if self._has_changed(call, old):
             raise conflict(served.group, served.plural, call.name)
         return WriteResult(self._store_update(call, obj, old), 200, tuple(warnings))
 
     def _store_update(self, call: Call, obj: Object, old: Entry) -> Entry:
         """Write the update, unless it is a dry run or changes nothing."""
         storage = call.served.storage
-        if is_noop(old.obj, obj):
+        # An object that is stored otherwise than it is read is written in any case.
+        if old.stored is None and is_noop(old.obj, obj):
             return old
         if call.options.dry_run:
-            return dry_run_entry(obj, old)
+            return self._dry_run(call.served, obj, old)
         if is_removable(obj):
             # The update removed the last finalizer: watches get DELETED and no MODIFIED
             # (ShouldDeleteDuringUpdate).
             return dry_run_entry(obj, self.store.remove(storage, old.key))
-        return self.store.write(storage, obj)
+        return self._write(call.served, obj)
+
+    def _has_changed(self, call: Call, old: Entry | None) -> bool:
+        """Whether the object was written since `old` was read."""
+        found = self.store.get(call.served.storage, call.key)
+        if found is None or old is None:
+            return found is not old
+        return found.version != old.version
 
     # --- patch
 
@@ -273,8 +299,7 @@ class Verbs:
                     return await self._apply(call, old, raw)
                 return await self._patch(call, old, raw, patch_type)
             except StatusError as error:
-                has_changed = self.store.get(call.served.storage, call.key) is not old
-                if error.reason != "Conflict" or not has_changed:
+                if error.reason != "Conflict" or not self._has_changed(call, old):
                     raise
         raise conflict(call.served.group, call.served.plural, call.name)
 
@@ -284,7 +309,7 @@ class Verbs:
         served = call.served
         if old is None:
             raise not_found(served.group, served.plural, call.name)
-        result = apply_patch(served, to_served_version(served, old.obj), raw, patch_type)
+        result = apply_patch(served, served_object(served, old), raw, patch_type)
         decoded = self._decode_patched(call, result, raw, patch_type)
         return await _with_warnings(self._replace_patched(call, old, decoded), decoded)
 
@@ -309,7 +334,9 @@ class Verbs:
         except StatusError as error:
             if error.code != 400:
                 raise
-            raise _unreadable_result(error, result) from error
+            if call.served.custom is not None:
+                result = msgspec.json.decode(msgspec.json.encode(result, order="sorted"))
+            raise unreadable_result(error, result) from error
 
     async def _apply(self, call: Call, old: Entry | None, raw: bytes) -> WriteResult:
         served = call.served
@@ -322,7 +349,7 @@ class Verbs:
         if old is None:
             self.admission.check(call, "CREATE")
             applied = _without_version(served, applied)
-        live = None if old is None else to_served_version(served, old.obj)
+        live = None if old is None else served_object(served, old)
         merged = self.merge_applied(call, live, to_served_version(served, applied))
         obj = strategy.to_storage_version(served, merged)
         if old is not None:
@@ -380,6 +407,8 @@ class Verbs:
             # A CRD changed, and with its schema the ownership of lists and maps.
             self._tracker.forget()
             self._generation = self.registry.generation
+        if old is not None and _is_untracked(call.served, old, obj):
+            return {**obj, "metadata": _with_managers_of(obj["metadata"], old["metadata"])}
         return self._tracker.track(
             call.served,
             old,
@@ -395,6 +424,9 @@ class Verbs:
         mutated, warnings = await self.admission.mutate(call, operation, obj, old)
         if mutated is None or mutated is obj:
             return obj, warnings
+        if call.served.custom is not None:
+            # apiextensions-apiserver stores the unknown fields of a patch, and no read shows them.
+            mutated, _ = call.served.custom.schema.prune(mutated)
         # kube-apiserver defaults again after each webhook that patched the object.
         mutated = strategy.default(call.served, mutated)
         return strategy.complete(call.served, mutated, metadata=True), warnings
@@ -445,6 +477,26 @@ def _check_patched_uid(served: ServedResource, old: Entry, obj: Object) -> None:
     raise invalid(served.group, served.kind, old.name, [cause])
 
 
+def _is_untracked(served: ServedResource, old: Object, obj: Object) -> bool:
+    """Whether other versions that have managers lack a field of a custom object.
+
+    kube-apiserver cannot convert it to these versions then, and leaves the managers as they are.
+    """
+    if served.definition is None:
+        return False
+    entries = old["metadata"].get("managedFields") or ()
+    versions = {str(each.get("apiVersion", "")).rpartition("/")[2] for each in entries}
+    versions.discard(served.version)
+    return bool(versions) and not served.definition.is_declared(obj, versions)
+
+
+def _with_managers_of(meta: Object, old: Object) -> Object:
+    """`meta` with the managed fields of `old`."""
+    rest = {name: value for name, value in meta.items() if name != "managedFields"}
+    fields = old.get("managedFields")
+    return rest if fields is None else {**rest, "managedFields": fields}
+
+
 def _with_name(call: Call, obj: Object) -> Call:
     name = obj["metadata"].get("name")
     if call.name or not isinstance(name, str):
@@ -474,7 +526,7 @@ def _without_version(served: ServedResource, obj: Object) -> Object:
     return {**obj, "metadata": {k: v for k, v in meta.items() if k != "resourceVersion"}}
 
 
-def _unreadable_result(error: StatusError, result: Object) -> StatusError:
+def unreadable_result(error: StatusError, result: Object) -> StatusError:
     """422 for a patch whose result cannot be decoded any more."""
     why = str(error).partition("cannot be handled as a ")[2].partition(": ")[2] or str(error)
     text = encoded(encoded(result).decode()).decode()

@@ -1,0 +1,316 @@
+"""Regular expressions with Go's syntax (RE2), compiled by Python's `re`.
+
+Guarantees: a pattern matches what Go's `regexp` matches; one that Go does not parse (look-around,
+backreferences, possessive quantifiers, repetitions over 1000) is an error. The class of a script
+(`\\p{Greek}`) is an error, too: Python has no data about scripts.
+See also: where patterns are used (`schema_nodes`).
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import sys
+import unicodedata
+from collections.abc import Callable
+from typing import Final, final
+
+__all__ = ["compile_pattern"]
+
+_MAX_REPEAT: Final = 1000
+# Without brackets: the classes are also used inside others.
+_CLASSES: Final = {
+    "d": "0-9",
+    "s": r"\t\n\f\r ",
+    "w": "0-9A-Za-z_",
+    "alnum": "0-9A-Za-z",
+    "alpha": "A-Za-z",
+    "ascii": r"\x00-\x7f",
+    "blank": r"\t ",
+    "cntrl": r"\x00-\x1f\x7f",
+    "digit": "0-9",
+    "graph": "!-~",
+    "lower": "a-z",
+    "print": " -~",
+    "punct": r"!-/:-@\[-`{-~",
+    "space": r"\t\n\x0b\f\r ",
+    "upper": "A-Z",
+    "word": "0-9A-Za-z_",
+    "xdigit": "0-9A-Fa-f",
+}
+_CONTROLS: Final = {"a": 7, "f": 12, "t": 9, "n": 10, "r": 13, "v": 11}
+_REPEAT: Final = re.compile(r"\{(\d+)(,(\d*))?\}", re.ASCII)
+_GROUP: Final = re.compile(r"\(\?(?:P?<([A-Za-z0-9_]+)>|([imsU]*(?:-[imsU]+)?)([:)]))", re.ASCII)
+_POSIX: Final = re.compile(r"\[:(\^?)(\w+):\]", re.ASCII)
+_NUMBER: Final = re.compile(r"x\{([0-9A-Fa-f]+)\}|x([0-9A-Fa-f]{2})|(0[0-7]{0,2}|[1-7][0-7]{1,2})")
+_PROPERTY: Final = re.compile(r"([pP])(?:\{(\^?)(\w+)\}|(\w))")
+_LAST_CHARACTER: Final = 0x10FFFF
+
+
+@functools.cache
+def compile_pattern(text: str) -> re.Pattern[str]:
+    """The pattern of `text`.
+
+    Raises:
+        re.error: Go does not accept it.
+    """
+    return re.compile(_Parser(text).parse())
+
+
+@final
+class _Parser:
+    """Translates one pattern; `flags` are those at the current position."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = 0
+        self._flags = frozenset[str]()
+        self._names: set[str] = set()
+
+    def parse(self) -> str:
+        translated, _ = self._alternatives()
+        if self._at < len(self._text):
+            raise re.error("unexpected )")
+        return translated
+
+    def _alternatives(self) -> tuple[str, int]:
+        """Everything up to the end of the group, and its largest number of repetitions."""
+        parts: list[str] = []
+        size = 1
+        before = self._flags
+        while self._at < len(self._text) and self._text[self._at] != ")":
+            if self._text[self._at] == "|":
+                parts.append("|")
+                self._at += 1
+                continue
+            atom, count = self._atom()
+            if atom is not None:
+                repeated, count = self._repeat(atom, count)
+                parts.append(repeated)
+                size = max(size, count)
+        self._flags = before
+        return "".join(parts), size
+
+    def _atom(self) -> tuple[str | None, int]:
+        """One atom; None for flags, which nothing matches."""
+        character = self._text[self._at]
+        if character == "(":
+            return self._group()
+        if character == "[":
+            return self._cased(self._class()), 1
+        if character == "\\":
+            return self._escape(), 1
+        if character in "*+?" or _REPEAT.match(self._text, self._at):
+            raise re.error(f"missing argument to repetition operator: {character}")
+        self._at += 1
+        return self._plain(character), 1
+
+    def _plain(self, character: str) -> str:
+        is_multiline = "m" in self._flags
+        match character:
+            case "^":
+                return "(?m:^)" if is_multiline else r"\A"
+            case "$":
+                return "(?m:$)" if is_multiline else r"\Z"
+            case ".":
+                return "(?s:.)" if "s" in self._flags else "."
+        return self._cased(re.escape(character))
+
+    def _cased(self, translated: str) -> str:
+        return f"(?i:{translated})" if "i" in self._flags else translated
+
+    # --- groups and repetitions
+
+    def _group(self) -> tuple[str | None, int]:
+        found, before = _GROUP.match(self._text, self._at), self._flags
+        opening = "("
+        if found is None:
+            if self._text.startswith("(?", self._at):
+                raise re.error("invalid or unsupported Perl syntax")
+            self._at += 1
+        elif found[1]:
+            self._at = found.end()
+            if found[1] in self._names:
+                raise re.error(f"duplicate capture group name: {found[1]}")
+            self._names.add(found[1])
+        else:
+            self._at = found.end()
+            added, _, removed = found[2].partition("-")
+            self._flags = (self._flags | set(added)) - set(removed)
+            if found[3] == ")":
+                return None, 1  # until the end of the group
+            opening = "(?:"
+        inner, size = self._alternatives()
+        if self._at == len(self._text):
+            raise re.error("missing closing )")
+        self._at += 1
+        self._flags = before
+        return f"{opening}{inner})", size
+
+    def _repeat(self, atom: str, size: int) -> tuple[str, int]:
+        operator, count = self._operator()
+        if not operator:
+            return atom, size
+        is_lazy = self._text.startswith("?", self._at)
+        self._at += is_lazy
+        if self._operator()[0]:
+            raise re.error("invalid nested repetition operator")
+        size *= max(count, 1)
+        if size > _MAX_REPEAT:
+            raise re.error("invalid repeat count")
+        swapped = "U" in self._flags
+        return f"(?:{atom}){operator}{'?' if is_lazy != swapped else ''}", size
+
+    def _operator(self) -> tuple[str, int]:
+        """The repetition at the position, which moves behind it, and its largest count."""
+        if self._at < len(self._text) and self._text[self._at] in "*+?":
+            self._at += 1
+            return self._text[self._at - 1], 1
+        found = _REPEAT.match(self._text, self._at)
+        if found is None:
+            return "", 1
+        self._at = found.end()
+        low, high = int(found[1]), int(found[3]) if found[3] else None
+        if low > _MAX_REPEAT or (high is not None and not low <= high <= _MAX_REPEAT):
+            raise re.error(f"invalid repeat count: {found[0]}")
+        return found[0], low if high is None else high
+
+    # --- characters and classes
+
+    def _escape(self) -> str:
+        text, at = self._text, self._at + 1
+        if at == len(text):
+            raise re.error("trailing backslash at end of expression")
+        character = text[at]
+        if character == "Q":
+            literal, _, _ = text[at + 1 :].partition(r"\E")
+            self._at = min(len(text), at + 1 + len(literal) + 2)
+            return self._cased(f"(?:{re.escape(literal)})")
+        fixed = {"A": r"\A", "z": r"\Z", "b": r"(?a:\b)", "B": r"(?a:\B)"}.get(character)
+        if fixed is not None:
+            self._at = at + 1
+            return fixed
+        found = self._class_escape()
+        if found is not None:
+            return self._cased(f"[{found}]")
+        return self._cased(_literal(self._character()))
+
+    def _class_escape(self) -> str | None:
+        """The content of the class at the position, such as `\\d` or `\\pL`, if there is one."""
+        text, at = self._text, self._at + 1
+        name = text[at : at + 1]
+        if name and name in "dDsSwW":
+            self._at = at + 1
+            content = _CLASSES[name.lower()]
+            return content if name.islower() else _complement(content)
+        found = _PROPERTY.match(text, at)
+        if found is None:
+            return None
+        self._at = found.end()
+        is_negated = (found[1] == "P") != bool(found[2])
+        return _category(found[3] or found[4], negated=is_negated)
+
+    def _character(self) -> int:
+        """The code point of an escaped character."""
+        text, at = self._text, self._at + 1
+        character = text[at : at + 1]
+        number = _NUMBER.match(text, at)
+        if number is not None:
+            self._at = number.end()
+            point = int(number[3], 8) if number[3] else int(number[1] or number[2], 16)
+            if point > _LAST_CHARACTER:
+                raise re.error("invalid escape sequence")
+            return point
+        if character in _CONTROLS:
+            self._at = at + 1
+            return _CONTROLS[character]
+        if character.isascii() and character and not character.isalnum():
+            self._at = at + 1
+            return ord(character)
+        raise re.error(rf"invalid escape sequence: \{character}")
+
+    def _class(self) -> str:
+        self._at += 1
+        is_negated = self._text.startswith("^", self._at)
+        self._at += is_negated
+        parts: list[str] = []
+        is_first = True
+        while is_first or not self._text.startswith("]", self._at):
+            if self._at >= len(self._text):
+                raise re.error("missing closing ]")
+            parts.append(self._class_item())
+            is_first = False
+        self._at += 1
+        return f"[{'^' if is_negated else ''}{''.join(parts)}]"
+
+    def _class_item(self) -> str:
+        found = _POSIX.match(self._text, self._at)
+        if found is not None:
+            if found[2] not in _CLASSES or len(found[2]) == 1:
+                raise re.error(f"invalid character class range: {found[0]}")
+            self._at = found.end()
+            content = _CLASSES[found[2]]
+            return _complement(content) if found[1] else content
+        if self._text[self._at] == "\\":
+            content_of_escape = self._class_escape()
+            if content_of_escape is not None:
+                return content_of_escape
+        low = self._class_character()
+        is_range = self._text.startswith("-", self._at) and not self._text.startswith(
+            "-]", self._at
+        )
+        if not is_range:
+            return _literal(low)
+        self._at += 1
+        if self._at >= len(self._text):
+            raise re.error("missing closing ]")
+        high = self._class_character()
+        if high < low:
+            raise re.error("invalid character class range")
+        return f"{_literal(low)}-{_literal(high)}"
+
+    def _class_character(self) -> int:
+        if self._text[self._at] == "\\":
+            return self._character()
+        self._at += 1
+        return ord(self._text[self._at - 1])
+
+
+def _literal(point: int) -> str:
+    """One character, within a class or outside."""
+    return f"\\x{point:02x}" if point < 0x100 else f"\\U{point:08x}"
+
+
+@functools.cache
+def _complement(content: str) -> str:
+    """The content of the class of all characters that are not in an ASCII class."""
+    included = re.compile(f"[{content}]")
+    others = _ranges(lambda point: not included.match(chr(point)), end=0x80)
+    return f"{others}{_literal(0x80)}-{_literal(_LAST_CHARACTER)}"
+
+
+@functools.cache
+def _category(name: str, *, negated: bool) -> str:
+    """The content of the class of a Unicode category, such as `L` or `Nd`."""
+
+    def contains(point: int) -> bool:
+        return unicodedata.category(chr(point)).startswith(name)
+
+    if name == "Any":
+        return "" if negated else _ranges(lambda _: True)
+    if len(name) > 2 or not any(map(contains, range(sys.maxunicode + 1))):
+        raise re.error(f"invalid character class range: \\p{{{name}}}")
+    return _ranges(lambda point: contains(point) != negated)
+
+
+def _ranges(contains: Callable[[int], bool], *, end: int = _LAST_CHARACTER + 1) -> str:
+    parts: list[str] = []
+    start = -1
+    for point in range(end + 1):
+        is_inside = point < end and contains(point)
+        if is_inside and start < 0:
+            start = point
+        elif not is_inside and start >= 0:
+            parts.append(f"{_literal(start)}-{_literal(point - 1)}")
+            start = -1
+    return "".join(parts)
