@@ -3,7 +3,7 @@
 Guarantees: pure; metadata is validated for every kind, custom ones included. Of each kind's own
 fields, the common checks of kube-apiserver's `ValidateXxx` functions, not all of them.
 See also: the checks (`metadata_validation`, `pod_validation`, `core_validation`,
-`storage_validation`, `workload_validation`, `group_validation`), new objects (`preparation`).
+`storage_validation`, `workload_validation`, `network_validation`, `group_validation`), new objects (`preparation`).
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from .allocation import Allocator
 from .core_validation import CORE
 from .group_validation import GROUPS
 from .metadata_validation import problems_of_metadata
+from .network_validation import NETWORK
 from .pod_validation import problems_of_pod_change
 from .preparation import prepare_for_create, prepare_for_update, with_condition_times
 from .storage_validation import STORAGE
@@ -29,7 +30,7 @@ __all__ = [
     "with_condition_times",
 ]
 
-_CHECKS: Final = {**CORE, **GROUPS, **STORAGE, **WORKLOADS}
+_CHECKS: Final = {**CORE, **GROUPS, **NETWORK, **STORAGE, **WORKLOADS}
 
 
 def validate(
