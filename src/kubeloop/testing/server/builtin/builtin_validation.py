@@ -2,8 +2,7 @@
 
 Guarantees: pure; metadata is validated for every kind, custom ones included. Of each kind's own
 fields, the common checks of kube-apiserver's `ValidateXxx` functions, not all of them.
-See also: the checks (`metadata_validation`, `pod_validation`, `core_validation`,
-`storage_validation`, `workload_validation`, `network_validation`, `group_validation`), new objects (`preparation`).
+See also: the checks (`*_validation`), new objects (`preparation`).
 """
 
 from __future__ import annotations
