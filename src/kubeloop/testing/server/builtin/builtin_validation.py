@@ -16,9 +16,10 @@ from .core_validation import CORE
 from .group_validation import GROUPS
 from .metadata_validation import problems_of_metadata
 from .network_validation import NETWORK
-from .pod_validation import problems_of_pod_change
+from .pod_update_validation import problems_of_pod_change, problems_of_pod_status
 from .preparation import prepare_for_create, prepare_for_update, with_condition_times
 from .storage_validation import STORAGE
+from .volume_validation import VOLUMES
 from .workload_validation import WORKLOADS
 
 __all__ = [
@@ -29,7 +30,11 @@ __all__ = [
     "with_condition_times",
 ]
 
-_CHECKS: Final = {**CORE, **GROUPS, **NETWORK, **STORAGE, **WORKLOADS}
+_STATUS_GROUPS: Final = frozenset(
+    {"", "apps", "autoscaling", "batch", "networking.k8s.io", "policy"}
+)
+_STATUS_CHECKS: Final = {("", "Pod"): problems_of_pod_status}
+_CHECKS: Final = {**CORE, **GROUPS, **NETWORK, **STORAGE, **VOLUMES, **WORKLOADS}
 
 
 def validate(
@@ -48,9 +53,20 @@ def validate(
     meta = obj.get("metadata") or {}
     before = None if old is None else old.get("metadata") or {}
     found = list(problems_of_metadata(group, kind, meta, before))
+    if subresource == "status" and old is not None and group in _STATUS_GROUPS:
+        # A write of the status does not validate the spec, which it cannot change.
+        check_status = _STATUS_CHECKS.get((group, kind))
+        if check_status is not None:
+            found += check_status(obj, old)
+        return _without_repeats(found)
     check = _CHECKS.get((group, kind))
     if check is not None:
         found += check(obj, old)
     if (group, kind) == ("", "Pod") and old is not None:
         found += problems_of_pod_change(obj, old, subresource=subresource)
-    return found
+    return _without_repeats(found)
+
+
+def _without_repeats(found: list[Cause]) -> list[Cause]:
+    # kube-apiserver reports the same cause once, even if two of its rules find it.
+    return list(dict.fromkeys(found)) if len(found) > 1 else found

@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
@@ -18,6 +17,7 @@ from kubeloop.meta import problems_of_dns_label, problems_of_dns_subdomain, prob
 
 from ..values import causes
 from ..values.json_values import json_equal
+from .environment_validation import check_config_key
 from .pod_validation import problems_of_pod, problems_of_pod_spec
 from .value_rules import (
     Causes,
@@ -37,7 +37,6 @@ __all__ = ["CORE"]
 _Raw: TypeAlias = Mapping[str, Any]
 
 DATA_LIMIT: Final = 1024 * 1024
-_is_key = re.compile("[-._a-zA-Z0-9]+").fullmatch
 _PROTOCOLS: Final = ("SCTP", "TCP", "UDP")
 _SERVICE_TYPES: Final = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 _IMMUTABLE: Final = "field is immutable when `immutable` is set"
@@ -50,8 +49,8 @@ _SECRET_KEYS: Final = {
 _ACCOUNT_KEY: Final = "kubernetes.io/service-account.name"
 
 
-def _pod(obj: _Raw, _: _Raw | None) -> Causes:
-    yield from problems_of_pod(obj)
+def _pod(obj: _Raw, old: _Raw | None) -> Causes:
+    yield from problems_of_pod(obj, old)
 
 
 def _pod_template(obj: _Raw, _: _Raw | None) -> Causes:
@@ -118,24 +117,8 @@ def _check_immutable(obj: _Raw, old: _Raw, *fields: str) -> Causes:
 
 
 def _key_problems(path: str, data: Mapping[str, Any]) -> Causes:
-    # `IsConfigMapKey`: each key becomes a file name in a volume.
     for key in data:
-        where = f"{path}[{key}]"
-        if len(key) > 253:
-            yield causes.invalid(where, key, "must be no more than 253 characters")
-        if not _is_key(key):
-            yield causes.invalid(
-                where,
-                key,
-                "a valid config key must consist of alphanumeric characters, '-', '_' or '.' "
-                "(e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is "
-                "'[-._a-zA-Z0-9]+')",
-            )
-        elif key == ".":
-            yield causes.invalid(where, key, "must not be '.'")
-        elif key.startswith(".."):
-            rule = "must not be '..'" if key == ".." else "must not start with '..'"
-            yield causes.invalid(where, key, rule)
+        yield from check_config_key(f"{path}[{key}]", key)
 
 
 def _size(data: Mapping[str, str]) -> int:

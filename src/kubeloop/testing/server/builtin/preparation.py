@@ -19,12 +19,12 @@ from ..values import causes
 from ..values.json_values import map_field, map_items, value_at, with_defaults, without
 from .allocation import Allocator
 from .builtin_defaults import default
+from .quality import quality_of_service
 from .spec_cache import cached_by_content
 
 __all__ = [
     "prepare_for_create",
     "prepare_for_update",
-    "quality_of_service",
     "with_condition_times",
 ]
 
@@ -112,29 +112,6 @@ def _admit_spec(spec: JsonObject) -> JsonObject:
 def _tolerates(toleration: Mapping[str, Any], key: str) -> bool:
     matches_key = toleration.get("key") in (key, None, "")
     return matches_key and toleration.get("effect") in ("NoExecute", None, "")
-
-
-def quality_of_service(pod: Mapping[str, Any]) -> str:
-    """`Guaranteed` if all containers have limits equal to their requests, `BestEffort` without
-    any limits and requests, else `Burstable`: `ComputePodQOS` of Kubernetes."""
-    containers = [
-        *(value_at(pod, "spec", "containers") or ()),
-        *(value_at(pod, "spec", "initContainers") or ()),
-    ]
-    resources_of = [_limits_and_requests(each) for each in containers]
-    if not any(limits or requests for limits, requests in resources_of):
-        return "BestEffort"
-    are_limited = all(limits.keys() == {"cpu", "memory"} for limits, _ in resources_of)
-    are_equal = all({**limits, **requests} == limits for limits, requests in resources_of)
-    return "Guaranteed" if are_limited and are_equal else "Burstable"
-
-
-def _limits_and_requests(container: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
-    def of(name: str) -> dict[str, str]:
-        amounts = value_at(container, "resources", name) or {}
-        return {key: str(value) for key, value in amounts.items() if key in {"cpu", "memory"}}
-
-    return of("limits"), of("requests")
 
 
 def _new_namespace(obj: JsonObject) -> JsonObject:
