@@ -12,11 +12,11 @@ from typing import Any, Final
 
 from ..statuses import Cause
 from .allocation import Allocator
-from .core_validation import CORE
+from .core_validation import CORE, CORE_STATUS
 from .group_validation import GROUPS
 from .metadata_validation import problems_of_metadata
 from .network_validation import NETWORK
-from .pod_update_validation import problems_of_pod_change, problems_of_pod_status
+from .pod_update_validation import problems_of_pod_change
 from .preparation import prepare_for_create, prepare_for_update, with_condition_times
 from .storage_validation import STORAGE
 from .volume_validation import VOLUMES
@@ -33,7 +33,7 @@ __all__ = [
 _STATUS_GROUPS: Final = frozenset(
     {"", "apps", "autoscaling", "batch", "networking.k8s.io", "policy"}
 )
-_STATUS_CHECKS: Final = {("", "Pod"): problems_of_pod_status}
+_STATUS_CHECKS: Final = {**CORE_STATUS}
 _CHECKS: Final = {**CORE, **GROUPS, **NETWORK, **STORAGE, **VOLUMES, **WORKLOADS}
 
 

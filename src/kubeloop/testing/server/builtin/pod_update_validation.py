@@ -36,7 +36,7 @@ _CHANGEABLE: Final = (
     "to 1 if it was previously negative)"
 )
 _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
-_MIRROR: Final = "kubernetes.io/config.mirror"
+_STATIC_POD: Final = "kubernetes.io/config.mirror"
 _APP_ARMOR: Final = "container.apparmor.security.beta.kubernetes.io/"
 _MAX_SECONDS: Final = 2**31 - 1
 
@@ -79,7 +79,7 @@ def _annotations(new: _Raw, old: _Raw) -> Causes:
     if after == before:
         return
     for key in {**before, **after}:
-        special = key == _MIRROR or key.startswith(_APP_ARMOR)
+        special = key == _STATIC_POD or key.startswith(_APP_ARMOR)
         if special and after.get(key) != before.get(key):
             rule = "may not be added, changed or removed"
             yield causes.forbidden(f"metadata.annotations[{key}]", rule)

@@ -54,7 +54,7 @@ _MAX_SECONDS: Final = 2**31 - 1
 _APP_ARMOR: Final = "container.apparmor.security.beta.kubernetes.io/"
 _SECCOMP: Final = "seccomp.security.alpha.kubernetes.io/pod"
 _SECCOMP_CONTAINER: Final = "container.seccomp.security.alpha.kubernetes.io/"
-_MIRROR: Final = "kubernetes.io/config.mirror"
+_STATIC_POD: Final = "kubernetes.io/config.mirror"
 _DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
 
 
@@ -100,9 +100,9 @@ def problems_of_pod_annotations(annotations: Mapping[str, str], spec: _Raw) -> C
     """What is wrong with annotations that Kubernetes reads."""
     # `ValidatePodSpecificAnnotations`.
     path = "metadata.annotations"
-    if _MIRROR in annotations and not spec.get("nodeName"):
-        rule = "must set spec.nodeName for a mirror pod"
-        yield causes.invalid(f"{path}[{_MIRROR}]", annotations[_MIRROR], rule)
+    if _STATIC_POD in annotations and not spec.get("nodeName"):
+        rule = "must set spec.nodeName for the copy of a static pod"
+        yield causes.invalid(f"{path}[{_STATIC_POD}]", annotations[_STATIC_POD], rule)
     cost = annotations.get(_DELETION_COST)
     if cost is not None and not _is_deletion_cost(cost):
         yield causes.invalid(f"{path}[{_DELETION_COST}]", cost, "must be a 32bit integer")

@@ -1,8 +1,8 @@
 """Prepares objects for creation and update, as `PrepareForCreate` and `PrepareForUpdate` do.
 
-Resets the status, allocates addresses and ports, generates the selectors of jobs.
+Resets the status, generates the selectors of jobs, sets what admission plugins add.
 Guarantees: never changes objects in place.
-See also: defaults (`builtin_defaults`), free addresses and ports (`allocation`).
+See also: defaults (`builtin_defaults`), services (`service_preparation`).
 """
 
 from __future__ import annotations
@@ -10,16 +10,15 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from kubeloop.wire import JsonObject, resources
 
-from ..statuses import Cause, StatusError, invalid
-from ..values import causes
 from ..values.json_values import map_field, map_items, value_at, with_defaults, without
 from .allocation import Allocator
 from .builtin_defaults import default
 from .quality import quality_of_service
+from .service_preparation import allocate_service, update_service
 from .spec_cache import cached_by_content
 
 __all__ = [
@@ -56,7 +55,7 @@ def prepare_for_create(
         case "", "Namespace":
             return _new_namespace(obj)
         case "", "Service":
-            return _allocate(obj, allocator)
+            return allocate_service(obj, allocator)
         case "apiextensions.k8s.io", "CustomResourceDefinition":
             return default(group, kind, without(obj, "status"))
         case "apps", "DaemonSet":
@@ -99,7 +98,13 @@ def _pending_pod(pod: JsonObject) -> JsonObject:
 
 def _admit_spec(spec: JsonObject) -> JsonObject:
     """The spec after the admission plugins Priority and DefaultTolerationSeconds."""
-    spec = with_defaults(spec, {"priority": 0, "preemptionPolicy": "PreemptLowerPriority"})
+    return _with_tolerations(
+        with_defaults(spec, {"priority": 0, "preemptionPolicy": "PreemptLowerPriority"})
+    )
+
+
+def _with_tolerations(spec: JsonObject) -> JsonObject:
+    # DefaultTolerationSeconds, at creation and at updates.
     tolerations = spec.get("tolerations") or []
     missing = [
         {"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
@@ -185,122 +190,25 @@ def with_condition_times(new: dict[str, Any], old: dict[str, Any], *, now: str) 
     return map_field(new, "status", lambda status: map_items(status, "conditions", set_times))
 
 
-# --- services
+# --- updates
 
 
 def prepare_for_update(
     group: str, kind: str, new: dict[str, Any], old: dict[str, Any], allocator: Allocator
 ) -> dict[str, Any]:
-    """`new` with the allocations of `old` that it does not mention; others are released.
+    """`new` with what its kind keeps of `old`: allocations, finalizers, the template generation.
 
     Raises:
         StatusError: a requested address or port cannot be allocated (422).
     """
-    if (group, kind) == ("apps", "DaemonSet"):
-        return _update_template_generation(new, old)
-    if (group, kind) != ("", "Service"):
-        return new
-    patched = map_field(new, "spec", lambda spec: _with_allocations(spec, old.get("spec") or {}))
-    if _changes_address(patched.get("spec") or {}, old.get("spec") or {}):
-        return patched  # validation will reject it
-    # Released first, so that the service can allocate the same addresses and ports again.
-    allocator.release(old)
-    try:
-        return _allocate(patched, allocator)
-    except StatusError:
-        allocator.adopt(old)
-        raise
-
-
-def _changes_address(spec: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
-    """Whether a service requests another address than it has."""
-    address = before.get("clusterIP")
-    is_external = "ExternalName" in {spec.get("type"), before.get("type")}
-    return bool(address) and not is_external and spec.get("clusterIP") != address
-
-
-def _with_allocations(spec: JsonObject, before: Mapping[str, Any]) -> JsonObject:
-    """A spec with its former addresses and ports, as `patchAllocatedValues` of Kubernetes."""
-    if spec.get("type") == "ExternalName":
-        return without(spec, "clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy")
-    if before.get("type") != "ExternalName":
-        names = ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy")
-        spec = with_defaults(spec, {key: before[key] for key in names if before.get(key)})
-    node_ports = {
-        (port.get("protocol"), port.get("port")): port["nodePort"]
-        for port in before.get("ports") or ()
-        if port.get("nodePort")
-    }
-    if spec.get("type") == "ClusterIP":
-        return map_items(spec, "ports", lambda port: _without_old_node_port(port, node_ports))
-    return map_items(spec, "ports", lambda port: _with_old_node_port(port, node_ports))
-
-
-_NodePorts: TypeAlias = Mapping[tuple[Any, Any], int]
-
-
-def _with_old_node_port(port: JsonObject, node_ports: _NodePorts) -> JsonObject:
-    number = node_ports.get((port.get("protocol"), port.get("port")))
-    return port if port.get("nodePort") or not number else {**port, "nodePort": number}
-
-
-def _without_old_node_port(port: JsonObject, node_ports: _NodePorts) -> JsonObject:
-    # A client that changes the type to ClusterIP need not remove the node ports itself.
-    number = node_ports.get((port.get("protocol"), port.get("port")))
-    return without(port, "nodePort") if port.get("nodePort") == number else port
-
-
-def _allocate(obj: JsonObject, allocator: Allocator) -> JsonObject:
-    """Allocate the addresses and ports of a service; if one fails, all are released."""
-    problems: list[Cause] = []
-    before = obj
-    obj = map_field(obj, "spec", lambda spec: _with_addresses(spec, allocator, problems))
-    if not problems:
-        obj = map_field(obj, "spec", lambda spec: _with_ports(spec, allocator, problems))
-    if problems:
-        if obj is not before:
-            allocator.release(obj)
-        raise invalid("", "Service", value_at(obj, "metadata", "name") or "", problems)
-    return obj
-
-
-def _with_addresses(spec: JsonObject, allocator: Allocator, problems: list[Cause]) -> JsonObject:
-    # A headless service has the literal address "None".
-    if spec.get("type") == "ExternalName":
-        return spec
-    requested = spec.get("clusterIP") or (spec.get("clusterIPs") or [""])[0]
-    try:
-        address = requested if requested == "None" else allocator.allocate_address(requested)
-    except ValueError as error:
-        detail = f"failed to allocate IP {requested}: {error}"
-        if "does not appear to be" in detail:
-            detail = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
-            problems.append(causes.invalid("spec.clusterIPs[0]", requested, detail))
-        else:
-            problems.append(causes.invalid("spec.clusterIPs", [requested], detail))
-        return spec
-    family = {"ipFamilies": ["IPv4"], "ipFamilyPolicy": "SingleStack"}
-    return with_defaults({**spec, "clusterIP": address, "clusterIPs": [address]}, family)
-
-
-def _with_ports(spec: JsonObject, allocator: Allocator, problems: list[Cause]) -> JsonObject:
-    kind, ports = spec.get("type"), spec.get("ports") or []
-    needs_ports = kind == "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts") is not False
-    if kind not in {"NodePort", "LoadBalancer"}:
-        return spec
-    allocated: set[int] = set()
-    result: list[Any] = []
-    for index, port in enumerate(ports):
-        requested = port.get("nodePort") or 0
-        if not requested and kind == "LoadBalancer" and not needs_ports:
-            result.append(port)
-            continue
-        try:
-            # Two protocols of one service may share a node port.
-            number = requested if requested in allocated else allocator.allocate_port(requested)
-        except ValueError as error:
-            problems.append(causes.invalid(f"spec.ports[{index}].nodePort", requested, str(error)))
-            continue
-        allocated.add(number)
-        result.append({**port, "nodePort": number})
-    return {**spec, "ports": result}
+    match group, kind:
+        case "apps", "DaemonSet":
+            return _update_template_generation(new, old)
+        case "", "Namespace":
+            # Only the subresource finalize changes them.
+            return {**new, "spec": old.get("spec") or {}}
+        case "", "Pod":
+            return map_field(new, "spec", _with_tolerations)
+        case "", "Service":
+            return update_service(new, old, allocator)
+    return new

@@ -23,6 +23,8 @@ from ..values.json_values import json_equal
 __all__ = [
     "Causes",
     "check_choice",
+    "check_cidr",
+    "check_endpoint_ip",
     "check_int_or_percent",
     "check_ip",
     "check_label_key",
@@ -40,6 +42,7 @@ __all__ = [
     "has_parent_step",
     "ip_family",
     "is_ip_address",
+    "is_network",
     "is_zero",
     "parse_quantity",
 ]
@@ -66,16 +69,14 @@ def is_ip_address(text: str) -> bool:
 
 @functools.lru_cache(4096)
 def ip_family(text: str) -> str:
-    """The family of an address in canonical notation or not: "IPv4", "IPv6", or "" if invalid."""
-    # Go's parser accepts neither leading zeros nor zones, and unpacks IPv4 addresses in IPv6.
+    """The family of an address: "IPv4", "IPv6", or "" if it is invalid."""
+    # StrictIPCIDRValidation: no leading zeros, no zones, no IPv4 addresses in IPv6 notation.
     try:
         found = ipaddress.ip_address(text)
     except ValueError:
         return ""
     if isinstance(found, ipaddress.IPv6Address):
-        if found.scope_id is not None:
-            return ""
-        return "IPv4" if found.ipv4_mapped is not None else "IPv6"
+        return "" if found.scope_id is not None or found.ipv4_mapped is not None else "IPv6"
     return "IPv4"
 
 
@@ -84,6 +85,48 @@ def check_ip(path: str, value: str) -> Causes:
     if not ip_family(value):
         rule = "must be an IP address such as 10.9.8.7 or 2001:db8::ffff"
         yield causes.invalid(path, value, rule)
+
+
+def check_cidr(path: str, value: str) -> Causes:
+    """A network such as 10.0.0.0/8, without bits of a host, as `IsValidCIDRForLegacyField`."""
+    if not is_network(value):
+        rule = "must be a network in CIDR notation such as 192.168.0.0/16 or 2001:db8::/64"
+        yield causes.invalid(path, value, rule)
+
+
+@functools.lru_cache(1024)
+def is_network(text: str) -> bool:
+    """Whether a text is a network in CIDR notation."""
+    address, slash, bits = text.partition("/")
+    if not slash or not bits.isascii() or not bits.isdecimal() or str(int(bits)) != bits:
+        return False
+    try:
+        return bool(ip_family(address)) and bool(ipaddress.ip_network(text))
+    except ValueError:
+        return False
+
+
+def check_endpoint_ip(path: str, value: str) -> Causes:
+    """An address that traffic can be sent to, as `ValidateEndpointIP`."""
+    try:
+        address = ipaddress.ip_address(value)
+    except ValueError:
+        yield causes.invalid(path, value, "must be a valid IP address")
+        return
+    if address.is_unspecified:
+        yield causes.invalid(path, value, "may not be unspecified")
+    if address.is_loopback:
+        yield causes.invalid(path, value, "may not be a loopback address")
+    if address.is_link_local:
+        yield causes.invalid(path, value, "may not be a link-local address")
+    if address in _LOCAL_MULTICAST.get(address.version, ()):
+        yield causes.invalid(path, value, "may not be a link-local multicast address")
+
+
+_LOCAL_MULTICAST: Final[dict[int, Any]] = {
+    4: ipaddress.ip_network("224.0.0.0/24"),
+    6: ipaddress.ip_network("ff02::/16"),
+}
 
 
 def check_range(path: str, value: Any, lowest: int, highest: int) -> Causes:

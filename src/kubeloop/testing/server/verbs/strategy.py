@@ -61,7 +61,9 @@ def validation_causes(
     served: ServedResource, obj: Object, old: Object | None, *, part: str = ""
 ) -> list[Cause]:
     """Why `obj` is invalid, or why `old` may not become it by writing `part`."""
+    # Events have stricter rules in the group events.k8s.io, although both share a storage.
     group, kind = served.storage[0], served.kind
+    group = served.group if kind == "Event" else group
     causes: list[Cause] = list(validate(group, kind, obj, old, subresource=part))
     if served.custom is not None:
         causes += served.custom.schema.validate(obj, old)
