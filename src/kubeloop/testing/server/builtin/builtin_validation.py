@@ -15,12 +15,12 @@ from .allocation import Allocator
 from .core_validation import CORE, CORE_STATUS
 from .group_validation import GROUPS
 from .metadata_validation import problems_of_metadata
-from .network_validation import NETWORK
+from .network_validation import NETWORK, NETWORK_STATUS
 from .pod_update_validation import problems_of_pod_change
 from .preparation import prepare_for_create, prepare_for_update, with_condition_times
 from .storage_validation import STORAGE
 from .volume_validation import VOLUMES
-from .workload_validation import WORKLOADS
+from .workload_validation import WORKLOAD_STATUS, WORKLOADS
 
 __all__ = [
     "Allocator",
@@ -33,7 +33,7 @@ __all__ = [
 _STATUS_GROUPS: Final = frozenset(
     {"", "apps", "autoscaling", "batch", "networking.k8s.io", "policy"}
 )
-_STATUS_CHECKS: Final = {**CORE_STATUS}
+_STATUS_CHECKS: Final = {**CORE_STATUS, **NETWORK_STATUS, **WORKLOAD_STATUS}
 _CHECKS: Final = {**CORE, **GROUPS, **NETWORK, **STORAGE, **VOLUMES, **WORKLOADS}
 
 

@@ -138,16 +138,19 @@ def _new_job(obj: JsonObject) -> JsonObject:
         labels |= {"job-name": name, f"{_JOB}job-name": name}
 
     def mark(meta: JsonObject) -> JsonObject:
-        return {**meta, "labels": {**(meta.get("labels") or {}), **labels}}
+        return {**meta, "labels": {**labels, **(meta.get("labels") or {})}}
 
-    def select(spec: JsonObject) -> JsonObject:
-        selector = {"matchLabels": {f"{_JOB}controller-uid": uid}}
-        spec = spec if spec.get("selector") else {**spec, "selector": selector}
+    def select(selector: JsonObject) -> JsonObject:
+        own = {f"{_JOB}controller-uid": uid}
+        return {**selector, "matchLabels": {**own, **(selector.get("matchLabels") or {})}}
+
+    def change(spec: JsonObject) -> JsonObject:
+        spec = map_field(spec, "selector", select, make=True)
         return map_field(
             spec, "template", lambda value: map_field(value, "metadata", mark, make=True)
         )
 
-    job = map_field(obj, "spec", select)
+    job = map_field(obj, "spec", change)
     own, inner = (
         value_at(obj, "metadata", "labels"),
         value_at(obj, "spec", "template", "metadata", "labels"),
