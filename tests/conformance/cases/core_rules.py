@@ -30,6 +30,12 @@ def _cluster(plural: str, body: dict[str, Any], *patches: dict[str, Any]) -> lis
         ("POST", path, {"metadata": {"name": "x-{ns}"}, **body}),
         *(("PATCH", f"{path}/x-{{ns}}", patch, _MERGE) for patch in patches),
         ("DELETE", f"{path}/x-{{ns}}", None),
+        # Volumes are protected until a controller finds that no pod uses them.
+        *(
+            [("PATCH", f"{path}/x-{{ns}}", {"metadata": {"finalizers": None}}, _MERGE)]
+            if plural == "persistentvolumes"
+            else []
+        ),
     ]
 
 

@@ -21,6 +21,7 @@ from kubeloop.meta import (
 )
 
 from ..values import causes
+from ..values.json_values import json_equal
 from .autoscaler_validation import SCALING, SCALING_STATUS
 from .value_rules import (
     Causes,
@@ -358,8 +359,10 @@ def _endpoint_slice(obj: _Raw, old: _Raw | None) -> Causes:
     # `ValidateEndpointSlice`.
     kind = obj.get("addressType")
     yield from check_choice("addressType", kind, ("FQDN", "IPv4", "IPv6"), required=True)
-    for index, each in enumerate_objects(obj.get("endpoints")):
-        yield from _endpoint(each, kind, f"endpoints[{index}]")
+    # Endpoints that an update leaves alone need not be valid.
+    if old is None or not json_equal(obj.get("endpoints"), old.get("endpoints")):
+        for index, each in enumerate_objects(obj.get("endpoints")):
+            yield from _endpoint(each, kind, f"endpoints[{index}]")
     seen: set[str] = set()
     for index, each in enumerate_objects(obj.get("ports")):
         path, name = f"ports[{index}]", each.get("name") or ""
@@ -418,6 +421,9 @@ def _address(address: str, kind: Any, path: str, index: int) -> Causes:
         found = list(check_ip(where, address))
         if found:
             yield from found
+            return
+        if kind == "IPv6" and str(ipaddress.ip_address(address)) != address:
+            yield causes.invalid(where, address, "must be in canonical form")
             return
         if ip_family(address) != kind:
             yield causes.invalid(path, address, f"must be an {kind} address")

@@ -44,6 +44,7 @@ _OPTIONS: Final = frozenset(
         "volumeMode",
     }
 )
+_MOUNT_OPTIONS: Final = "volume.beta.kubernetes.io/mount-options"
 _SECRETS: Final = (
     "controllerPublishSecretRef",
     "controllerExpandSecretRef",
@@ -73,8 +74,17 @@ def _volume(obj: _Raw, old: _Raw | None) -> Causes:
         yield from check_name(where, spec["storageClassName"], problems_of_dns_subdomain)
     yield from check_choice("spec.volumeMode", spec.get("volumeMode"), ("Block", "Filesystem"))
     yield from _attributes_class(spec)
+    yield from _mount_options(obj, spec)
     if old is not None:
         yield from _change(spec, old.get("spec") or {})
+
+
+def _mount_options(obj: _Raw, spec: _Raw) -> Causes:
+    # `ValidatePersistentVolume` of pkg/volume/validation: not all plugins can mount with options.
+    annotations = (obj.get("metadata") or {}).get("annotations") or {}
+    if _MOUNT_OPTIONS in annotations and spec.keys() & {"hostPath", "local", "fc", "flocker"}:
+        where = f"metadata.annotations.{_MOUNT_OPTIONS}"
+        yield causes.forbidden(where, "may not specify mount options for this volume type")
 
 
 def _capacity(spec: _Raw) -> Causes:

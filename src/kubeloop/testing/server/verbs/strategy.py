@@ -16,6 +16,7 @@ from ..builtin.builtin_defaults import default as default_builtin
 from ..builtin.builtin_validation import prepare_for_create as prepare_builtin
 from ..builtin.builtin_validation import prepare_for_update, validate, with_condition_times
 from ..builtin.conversion import convert
+from ..builtin.warnings import warnings_of as builtin_warnings
 from ..identity import User
 from ..registry import ServedResource
 from ..statuses import Cause, bad_request
@@ -29,6 +30,7 @@ __all__ = [
     "prepare_update",
     "to_storage_version",
     "validation_causes",
+    "warnings_of",
     "with_requester",
 ]
 
@@ -70,6 +72,15 @@ def validation_causes(
         if served.custom.scale is not None:
             causes += served.custom.scale.problems_of(obj)
     return causes
+
+
+def warnings_of(
+    served: ServedResource, obj: Object, old: Object | None, *, part: str = ""
+) -> list[str]:
+    """What a client should know about a valid write, such as deprecated fields."""
+    if served.custom is not None:
+        return []
+    return builtin_warnings(served.storage[0], served.kind, obj, old, subresource=part)
 
 
 def prepare_create(served: ServedResource, obj: Object, allocator: Allocator) -> Object:

@@ -142,7 +142,7 @@ class Verbs:
             obj, more = await self._mutate(call, "CREATE", obj, None)
             warnings = [*warnings, *more]
             call = _with_name(call, obj)
-        self._validate(call, obj, None)
+        warnings = [*warnings, *self._validate(call, obj, None)]
         if has_webhooks:
             warnings = [*warnings, *await self.admission.validate(call, "CREATE", obj, None)]
         meta = obj["metadata"]
@@ -219,7 +219,7 @@ class Verbs:
             warnings = [*warnings, *more]
         # Counted after defaulting and webhooks: only a change that is stored counts.
         obj = with_generation(served, old.obj, obj)
-        self._validate(call, obj, old.obj)
+        warnings = [*warnings, *self._validate(call, obj, old.obj)]
         if has_webhooks:
             more = await self.admission.validate(call, "UPDATE", obj, old.obj)
             warnings = [*warnings, *more]
@@ -367,7 +367,8 @@ class Verbs:
         # kube-apiserver defaults again after each webhook that patched the object.
         return strategy.default(call.served, mutated), warnings
 
-    def _validate(self, call: Call, obj: Object, old: Object | None) -> None:
+    def _validate(self, call: Call, obj: Object, old: Object | None) -> list[str]:
+        """Reject an invalid object (`StatusError`); returns the warnings about a valid one."""
         served = call.served
         if served.group == "rbac.authorization.k8s.io":
             self.admission.check_escalation(call, obj, old)
@@ -375,6 +376,7 @@ class Verbs:
         if causes:
             name = obj["metadata"].get("name", "")
             raise invalid(served.storage[0], served.kind, name, causes)
+        return strategy.warnings_of(served, obj, old, part=call.part)
 
 
 def _with_name(call: Call, obj: Object) -> Call:
