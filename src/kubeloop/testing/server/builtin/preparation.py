@@ -17,6 +17,7 @@ from kubeloop.wire import JsonObject, resources
 from ..values.json_values import map_field, map_items, value_at, with_defaults, without
 from .allocation import Allocator
 from .builtin_defaults import default
+from .label_keys import with_label_keys
 from .quality import quality_of_service
 from .service_preparation import allocate_service, update_service
 from .spec_cache import cached_by_content
@@ -54,6 +55,10 @@ def prepare_for_create(
             return _new_pod(obj)
         case "", "Namespace":
             return _new_namespace(obj)
+        case "", "Node":
+            return map_field(obj, "spec", _with_not_ready, make=True)
+        case "", "PersistentVolume" | "PersistentVolumeClaim":
+            return _protected(kind, obj)
         case "", "Service":
             return allocate_service(obj, allocator)
         case "apiextensions.k8s.io", "CustomResourceDefinition":
@@ -81,12 +86,55 @@ def _kinds_with_status() -> Iterable[tuple[str, str]]:
 _WITH_STATUS: Final = frozenset(_kinds_with_status())
 
 
+def _with_not_ready(spec: JsonObject) -> JsonObject:
+    # TaintNodesByCondition: no pod runs on a new node before the node controller allows it.
+    taints = spec.get("taints") or []
+    own = {"key": _TOLERATED[0], "effect": "NoSchedule"}
+    has_taint = any(
+        each.get("key") == own["key"] and each.get("effect") == own["effect"] for each in taints
+    )
+    return spec if has_taint else {**spec, "taints": [*taints, own]}
+
+
+def _protected(kind: str, obj: JsonObject) -> JsonObject:
+    # StorageObjectInUseProtection: the controller `protection` ends it.
+    finalizer = f"kubernetes.io/{'pv' if kind == 'PersistentVolume' else 'pvc'}-protection"
+    created = value_at(obj, "metadata", "creationTimestamp")
+    if kind == "PersistentVolume" and created:
+        phase = {"phase": "Pending", "lastPhaseTransitionTime": created}
+        obj = {**obj, "status": phase}
+
+    def protect(meta: JsonObject) -> JsonObject:
+        found = meta.get("finalizers") or []
+        return meta if finalizer in found else {**meta, "finalizers": [*found, finalizer]}
+
+    return map_field(obj, "metadata", protect)
+
+
 # --- pods, namespaces, jobs
 
 
 def _new_pod(obj: JsonObject) -> JsonObject:
     # Cached by spec: the pods of a replica set differ only in their names.
-    return {**obj, **_pending_pod({key: obj[key] for key in obj.keys() & {"spec"}})}
+    pod = {**obj, **_pending_pod({key: obj[key] for key in obj.keys() & {"spec"}})}
+    spec = pod.get("spec") or {}
+    if spec.get("affinity") or spec.get("topologySpreadConstraints"):
+        labels = value_at(pod, "metadata", "labels") or {}
+        pod = {**pod, "spec": with_label_keys(spec, labels)}
+    return _gated(pod) if spec.get("schedulingGates") else pod
+
+
+def _gated(pod: JsonObject) -> JsonObject:
+    # `applySchedulingGatedCondition`.
+    condition = {
+        "type": "PodScheduled",
+        "status": "False",
+        "lastProbeTime": None,
+        "lastTransitionTime": value_at(pod, "metadata", "creationTimestamp"),
+        "reason": "SchedulingGated",
+        "message": "Scheduling is blocked due to non-empty scheduling gates",
+    }
+    return {**pod, "status": {**pod["status"], "conditions": [condition]}}
 
 
 @cached_by_content

@@ -97,7 +97,8 @@ def _with_deletion(
     grace = _grace(served, obj, options)
     if "deletionTimestamp" not in meta:
         meta["deletionTimestamp"] = timestamp(now + timedelta(seconds=grace))
-        meta["deletionGracePeriodSeconds"] = grace
+        if served.storage != ("", "namespaces"):  # the namespace registry sets the time only
+            meta["deletionGracePeriodSeconds"] = grace
         # A deletion is a change of the desired state: the generation grows.
         if meta.get("generation"):
             meta["generation"] += 1

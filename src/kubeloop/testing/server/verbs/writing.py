@@ -7,6 +7,7 @@ A create passes, after `serving.http` and `serving.dispatch`:
     with_system_metadata   uid, creation time, generation
     strategy.default       default values, then a name for `generateName`
     Tracker.track          managed fields
+    admission.admit        priorities, default limits
     strategy.prepare_create  reset the status, allocate addresses
     admission.mutate       mutating webhooks, if there are any
     strategy.validation_causes   422 with every cause
@@ -131,6 +132,7 @@ class Verbs:
         if not obj["metadata"].get("name"):
             obj = self._with_generated_name(served, obj)
         obj = self.track_managers(call, None, obj, now=now)
+        obj = self.admission.admit(call, obj)
         obj = strategy.prepare_create(served, obj, self._allocator)
         return await self._store_new(call, obj, decoded.warnings)
 
@@ -308,7 +310,8 @@ class Verbs:
             return await self.replace(call, old, obj, decoded.warnings, applied=True)
         fields = obj["metadata"].get("managedFields")
         obj = with_system_metadata(served, obj, now=self.now())
-        obj = strategy.prepare_create(served, strategy.default(served, obj), self._allocator)
+        obj = self.admission.admit(call, strategy.default(served, obj))
+        obj = strategy.prepare_create(served, obj, self._allocator)
         if fields:
             obj["metadata"] = {**obj["metadata"], "managedFields": fields}
         return await self._store_new(call, obj, decoded.warnings)
