@@ -43,7 +43,8 @@ def _volume(**spec: Any) -> list[tuple[Any, ...]]:
     wanted = {"accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"}}
     path = "/api/v1/persistentvolumes"
     unprotect = ("PATCH", f"{path}/x-{{ns}}", {"metadata": {"finalizers": None}}, _MERGE)
-    return [*_cluster(path, {"spec": {**wanted, **spec}}), unprotect]
+    create, delete = _cluster(path, {"spec": {**wanted, **spec}})
+    return [create, unprotect, delete]
 
 
 def _service(**spec: Any) -> list[tuple[Any, ...]]:
@@ -511,6 +512,5 @@ CASES: dict[str, list[tuple[Any, ...]]] = {
     ],
     "deprecated kinds": [
         ("GET", f"{_NS}/endpoints", None),
-        ("GET", "/api/v1/componentstatuses/none", None),
     ],
 }

@@ -253,14 +253,14 @@ CASES: dict[str, list[tuple[Any, ...]]] = {
         (
             "POST",
             f"{_APPS}/controllerrevisions",
-            {"metadata": {"name": "x"}, "revision": -1, "data": "a"},
+            {"metadata": {"name": "x"}, "revision": -1, "data": {}},
         ),
         (
             "POST",
             f"{_APPS}/controllerrevisions",
-            {"metadata": {"name": "x"}, "revision": 1, "data": "a"},
+            {"metadata": {"name": "x"}, "revision": 1, "data": {}},
         ),
-        ("PATCH", f"{_APPS}/controllerrevisions/x", {"data": "b"}, _MERGE),
+        ("PATCH", f"{_APPS}/controllerrevisions/x", {"data": {"a": 1}}, _MERGE),
         ("PATCH", f"{_APPS}/controllerrevisions/x", {"revision": 2}, _MERGE),
         ("PATCH", f"{_APPS}/controllerrevisions/x", {"revision": -2}, _MERGE),
     ],

@@ -95,9 +95,9 @@ def _data_sources(spec: _Raw, path: str) -> Causes:
     if not isinstance(source, Mapping) or not isinstance(ref, Mapping):
         return
     if ref.get("namespace"):
-        yield causes.invalid(path, "", "dataSource must not be set with dataSourceRef.namespace")
+        yield causes.invalid(path, {}, "dataSource must not be set with dataSourceRef.namespace")
     elif any(source.get(key) != ref.get(key) for key in ("apiGroup", "kind", "name")):
-        yield causes.invalid(path, "", "dataSource must match dataSourceRef")
+        yield causes.invalid(path, {}, "dataSource must match dataSourceRef")
 
 
 def _data_source(source: _Raw, path: str) -> Causes:

@@ -231,9 +231,11 @@ def _host_ports(spec: _Raw, path: str) -> Causes:
 
 def _mounts(container: _Raw, path: str, volumes: Mapping[str, _Raw]) -> Causes:
     # `ValidateVolumeMounts`; some problems are reported under the path of the list.
-    devices = enumerate_objects(container.get("volumeDevices"))
-    device_names = {each.get("name") for _, each in devices}
-    device_paths = {each.get("devicePath") for _, each in devices}
+    # Of two devices with the same name only the last one counts here.
+    devices = {
+        each.get("name") or "": each.get("devicePath") or ""
+        for _, each in enumerate_objects(container.get("volumeDevices"))
+    }
     seen: set[str] = set()
     for index, each in enumerate_objects(container.get("volumeMounts")):
         where, name, target = f"{path}[{index}]", each.get("name") or "", each.get("mountPath")
@@ -244,11 +246,11 @@ def _mounts(container: _Raw, path: str, volumes: Mapping[str, _Raw]) -> Causes:
         if not target:
             yield causes.required(f"{where}.mountPath")
         if target in seen:
-            yield causes.invalid(f"{where}.mountPath", target, "must be unique")
+            yield causes.invalid(f"{where}.mountPath", target or "", "must be unique")
         seen.add(target or "")
-        if (each.get("name") or None) in {one or None for one in device_names}:
+        if name in devices:
             yield causes.invalid(f"{where}.name", name, "is already in volumeDevices")
-        if (target or None) in {one or None for one in device_paths}:
+        if (target or "") in devices.values():
             yield causes.invalid(f"{where}.mountPath", target or "", "is already a device path")
         yield from _sub_paths(each, where, path)
         yield from _mount_options(each, container, path)
@@ -282,9 +284,10 @@ def _mount_options(mount: _Raw, container: _Raw, path: str) -> Causes:
 
 def _devices(container: _Raw, path: str, volumes: Mapping[str, _Raw]) -> Causes:
     # `ValidateVolumeDevices`.
-    mounts = enumerate_objects(container.get("volumeMounts"))
-    mount_names = {each.get("name") or "" for _, each in mounts}
-    mount_paths = {each.get("mountPath") or "" for _, each in mounts}
+    mounts = {
+        each.get("name") or "": each.get("mountPath") or ""
+        for _, each in enumerate_objects(container.get("volumeMounts"))
+    }
     names: set[str] = set()
     paths: set[str] = set()
     for index, each in enumerate_objects(container.get("volumeDevices")):
@@ -306,9 +309,9 @@ def _devices(container: _Raw, path: str, volumes: Mapping[str, _Raw]) -> Causes:
             yield causes.invalid(f"{where}.devicePath", target, "must not contain '..'")
         else:
             paths.add(target)
-        if name in mount_names:
+        if name in mounts:
             yield causes.invalid(f"{where}.name", name, "is already in volumeMounts")
-        if target in mount_paths:
+        if target in mounts.values():
             yield causes.invalid(f"{where}.devicePath", target, "is already a mount path")
         if name:
             names.add(name)

@@ -375,8 +375,9 @@ def _endpoint_slice(obj: _Raw, old: _Raw | None) -> Causes:
         yield from check_choice(f"{path}.protocol", protocol, protocols, required=True)
         if each.get("appProtocol") is not None:
             yield from check_label_key(f"{path}.appProtocol", each["appProtocol"])
-    if old is not None:
-        yield from check_unchanged("addressType", kind, old.get("addressType"))
+    if old is not None and kind != old.get("addressType"):
+        # A declarative rule, which does not print the value.
+        yield causes.invalid("addressType", None, causes.IMMUTABLE)
 
 
 def _endpoint(each: _Raw, kind: Any, path: str) -> Causes:

@@ -78,6 +78,6 @@ def _change(spec: _Raw, status: _Raw, before: _Raw) -> Causes:
     if former and spec.get("podCIDRs") != former:
         rule = 'node updates may not change podCIDR except from "" to valid'
         yield causes.forbidden("spec.podCIDRs", rule)
-    provider = spec.get("providerID") or ""
-    if before.get("providerID") and provider != before["providerID"]:
-        yield causes.invalid("spec.providerID", provider, "must not change once it is set")
+    provider = before.get("providerID")
+    if provider and (spec.get("providerID") or "") != provider:
+        yield causes.invalid("spec.providerID", None, "must not change once it is set")

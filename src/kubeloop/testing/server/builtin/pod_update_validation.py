@@ -144,7 +144,7 @@ def _node_constraints(spec: _Raw, before: _Raw) -> Causes:
     terms, former = value_at(spec, *path) or [], value_at(before, *path) or []
     where = f"spec.{'.'.join(path)}"
     if former and len(former) != len(terms):
-        yield causes.invalid(where, terms, "terms may not be added or removed")
+        yield causes.invalid(where, terms or None, "terms may not be added or removed")
         return
     for index, each in enumerate(former):
         if not _has_only_additions(terms[index], each):

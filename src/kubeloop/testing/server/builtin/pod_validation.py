@@ -281,7 +281,7 @@ def _pod_resources(spec: _Raw, path: str) -> Causes:
     requests, limits = resources.get("requests") or {}, resources.get("limits") or {}
     for name, value in requests.items():
         total, own = _total(spec, name), parse_quantity(value)
-        if own is not None and total > own.milli_value():
+        if own is not None and total is not None and total > own.milli_value():
             rule = "must be at least the sum of the containers' requests"
             yield causes.invalid(f"{where}.requests[{name}]", own.canonical(), rule)
     for index, container in enumerate_objects(spec.get("containers")):
@@ -293,14 +293,15 @@ def _pod_resources(spec: _Raw, path: str) -> Causes:
                 yield causes.invalid(below, own.canonical(), rule)
 
 
-def _total(spec: _Raw, name: str) -> int:
-    """The sum of the containers' requests, in thousandths."""
-    total = 0
-    for _, container in enumerate_objects(spec.get("containers")):
-        requests = (container.get("resources") or {}).get("requests") or {}
-        amount = parse_quantity(requests.get(name, "0"))
-        total += 0 if amount is None else amount.milli_value()
-    return total
+def _total(spec: _Raw, name: str) -> int | None:
+    """The sum of the containers' requests, in thousandths; None if there is none."""
+    found = [
+        parse_quantity(((container.get("resources") or {}).get("requests") or {}).get(name))
+        for _, container in enumerate_objects(spec.get("containers"))
+        if name in ((container.get("resources") or {}).get("requests") or {})
+    ]
+    amounts = [each.milli_value() for each in found if each is not None]
+    return sum(amounts) if amounts else None
 
 
 def _file_references(spec: _Raw, path: str, volumes: Mapping[str, _Raw]) -> Causes:

@@ -199,7 +199,7 @@ def _endpoints(obj: _Raw, _: _Raw | None) -> _Warnings:
 def _endpoint_slice(obj: _Raw, old: _Raw | None) -> _Warnings:
     kind = obj.get("addressType")
     if old is None and kind == "FQDN":
-        yield "addressType: endpoints of the type FQDN are deprecated"
+        yield "spec.addressType: endpoints of the type FQDN are deprecated"
     if kind not in {"IPv4", "IPv6"}:
         return
     for index, each in enumerate_objects(obj.get("endpoints")):

@@ -207,7 +207,10 @@ class Verbs:
         served, now = call.served, self.now()
         self.admission.check(call, "UPDATE")
         obj = apply_update(served, old.obj, sent, part=call.part)
-        if call.part in {"", "ephemeralcontainers", "resize"} or served.custom is not None:
+        if (
+            call.part in {"", "ephemeralcontainers", "resize", "status"}
+            or served.custom is not None
+        ):
             obj = strategy.default(served, obj)
         if call.part:
             obj = strategy.prepare_conditions(served, obj, old.obj, now=now)
