@@ -72,7 +72,9 @@ FUNCTIONS: Final = (
 )
 """Names of functions that are participles: a verb names an effect, a noun names a value."""
 
-ALLOWED: Final[Mapping[str, str]] = {}
+ALLOWED: Final[Mapping[str, str]] = {
+    "kubernetes.io/config.mirror": "an annotation of the Kubernetes API",
+}
 """Phrases with a stop word that are legitimate, such as a quotation, and the reason."""
 
 _FOLDERS: Final = ("bench", "docs", "examples", "src", "tests", "tools")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, final
 from kubeloop.kit import Clock
 
 from ..admission.webhooks import check_namespace
+from ..builtin.pod_admission import ADMIT
 from ..controllers.namespaces import NAMESPACES
 from ..registry import Registry, ServedResource
 from ..request.calls import Call
@@ -83,6 +84,11 @@ class AdmissionChain:
         if definition is not None and "deletionTimestamp" in definition.metadata:
             why = "create not allowed while custom resource definition is terminating"
             raise forbidden(served.group, served.plural, name, why)
+
+    def admit(self, call: Call, obj: Object) -> Object:
+        """A new object after the plugins that look up other objects. Raises `StatusError`."""
+        admit = ADMIT.get(call.served.storage)
+        return obj if admit is None else admit(obj, self._store.objects)
 
     def check_escalation(self, call: Call, obj: Object, old: Object | None) -> None:
         """Reject a role or binding that grants what the user does not have (`StatusError`)."""

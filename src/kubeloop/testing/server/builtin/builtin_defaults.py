@@ -22,7 +22,7 @@ from ..values.json_values import (
     with_defaults,
     without,
 )
-from .pod_defaults import default_pod, default_template
+from .pod_defaults import default_pod, default_template, default_volume_sources
 
 __all__ = ["default"]
 
@@ -174,10 +174,21 @@ def _secret(obj: JsonObject) -> JsonObject:
 
 def _claim(obj: JsonObject) -> JsonObject:
     # `SetDefaults_PersistentVolumeClaim`.
-    obj = map_field(
-        obj, "spec", lambda spec: with_defaults(spec, {"volumeMode": "Filesystem"}), make=True
-    )
+    obj = map_field(obj, "spec", lambda spec: _data_sources(with_defaults(spec, _FILES)), make=True)
     return _status_defaults(phase="Pending")(obj)
+
+
+_FILES: Final = {"volumeMode": "Filesystem"}
+
+
+def _data_sources(spec: JsonObject) -> JsonObject:
+    # `NormalizeDataSources`: old and new clients use different fields for the same.
+    source, ref = spec.get("dataSource"), spec.get("dataSourceRef")
+    if source and not ref:
+        return {**spec, "dataSourceRef": source}
+    if ref and not source and not ref.get("namespace"):
+        return {**spec, "dataSource": ref}
+    return spec
 
 
 def _namespace(obj: JsonObject) -> JsonObject:
@@ -198,7 +209,8 @@ def _node_networks(spec: JsonObject) -> JsonObject:
     # The conversion from the internal version keeps both fields equal.
     single, several = spec.get("podCIDR"), spec.get("podCIDRs")
     if single:
-        return with_defaults(spec, {"podCIDRs": [single]})
+        is_same = several is not None and several[:1] == [single]
+        return spec if is_same else {**spec, "podCIDRs": [single]}
     return {**spec, "podCIDR": several[0]} if several else spec
 
 
@@ -372,6 +384,24 @@ def _ingress_class(spec: JsonObject) -> JsonObject:
     return map_field(spec, "parameters", lambda value: with_defaults(value, {"scope": "Cluster"}))
 
 
+def _ip_modes(obj: JsonObject) -> JsonObject:
+    # `SetDefaults_ServiceLoadBalancerIngress`, part of `SetDefaults_Service`.
+    entries = value_at(obj, "status", "loadBalancer", "ingress")
+    if value_at(obj, "spec", "type") != "LoadBalancer" or not entries:
+        return obj
+
+    def fill(entry: JsonObject) -> JsonObject:
+        return with_defaults(entry, {"ipMode": "VIP"}) if entry.get("ip") else entry
+
+    return map_field(
+        obj,
+        "status",
+        lambda status: map_field(
+            status, "loadBalancer", lambda balancer: map_items(balancer, "ingress", fill)
+        ),
+    )
+
+
 _SERVICE_PORT: Final = {"name": "", "protocol": "TCP"}
 
 
@@ -389,6 +419,7 @@ _CHANGES: Final[dict[tuple[str, str], tuple[Callable[[JsonObject], JsonObject], 
         lambda obj: map_field(obj, "status", _node_status),
     ),
     ("", "PersistentVolume"): (
+        lambda obj: map_field(obj, "spec", default_volume_sources),
         _spec_defaults(persistentVolumeReclaimPolicy="Retain", volumeMode="Filesystem"),
         _status_defaults(phase="Pending"),
     ),
@@ -402,7 +433,7 @@ _CHANGES: Final[dict[tuple[str, str], tuple[Callable[[JsonObject], JsonObject], 
         _spec(_template),
     ),
     ("", "Secret"): (_secret, _defaults(type="Opaque")),
-    ("", "Service"): (_spec(_service),),
+    ("", "Service"): (_spec(_service), _ip_modes),
     ("admissionregistration.k8s.io", "MutatingAdmissionPolicy"): (_spec(_policy),),
     ("admissionregistration.k8s.io", "MutatingWebhookConfiguration"): (
         _webhooks(reinvocationPolicy="Never"),

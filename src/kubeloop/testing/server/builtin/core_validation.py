@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
@@ -18,28 +17,34 @@ from kubeloop.meta import problems_of_dns_label, problems_of_dns_subdomain, prob
 
 from ..values import causes
 from ..values.json_values import json_equal
+from .environment_validation import check_config_key
+from .limit_validation import (
+    problems_of_limit_range,
+    problems_of_quota,
+    problems_of_quota_status,
+)
+from .node_validation import problems_of_node
+from .pod_update_validation import problems_of_pod_status
 from .pod_validation import problems_of_pod, problems_of_pod_spec
+from .service_validation import problems_of_load_balancer, problems_of_service
 from .value_rules import (
     Causes,
     check_choice,
+    check_endpoint_ip,
+    check_ip,
+    check_label_key,
     check_labels,
     check_name,
     check_port,
-    check_port_or_name,
-    check_quantity,
     check_unchanged,
     enumerate_objects,
-    is_ip_address,
 )
 
-__all__ = ["CORE"]
+__all__ = ["CORE", "CORE_STATUS"]
 
 _Raw: TypeAlias = Mapping[str, Any]
 
 DATA_LIMIT: Final = 1024 * 1024
-_is_key = re.compile("[-._a-zA-Z0-9]+").fullmatch
-_PROTOCOLS: Final = ("SCTP", "TCP", "UDP")
-_SERVICE_TYPES: Final = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 _IMMUTABLE: Final = "field is immutable when `immutable` is set"
 _SECRET_KEYS: Final = {
     "kubernetes.io/dockercfg": (".dockercfg",),
@@ -50,14 +55,15 @@ _SECRET_KEYS: Final = {
 _ACCOUNT_KEY: Final = "kubernetes.io/service-account.name"
 
 
-def _pod(obj: _Raw, _: _Raw | None) -> Causes:
-    yield from problems_of_pod(obj)
+def _pod(obj: _Raw, old: _Raw | None) -> Causes:
+    yield from problems_of_pod(obj, old)
 
 
 def _pod_template(obj: _Raw, _: _Raw | None) -> Causes:
     # `ValidatePodTemplate`.
-    spec = (obj.get("template") or {}).get("spec") or {}
-    yield from problems_of_pod_spec(spec, "template.spec")
+    template = obj.get("template") or {}
+    yield from check_labels("template.labels", (template.get("metadata") or {}).get("labels"))
+    yield from problems_of_pod_spec(template.get("spec") or {}, "template.spec")
 
 
 # --- ConfigMap and Secret
@@ -118,24 +124,8 @@ def _check_immutable(obj: _Raw, old: _Raw, *fields: str) -> Causes:
 
 
 def _key_problems(path: str, data: Mapping[str, Any]) -> Causes:
-    # `IsConfigMapKey`: each key becomes a file name in a volume.
     for key in data:
-        where = f"{path}[{key}]"
-        if len(key) > 253:
-            yield causes.invalid(where, key, "must be no more than 253 characters")
-        if not _is_key(key):
-            yield causes.invalid(
-                where,
-                key,
-                "a valid config key must consist of alphanumeric characters, '-', '_' or '.' "
-                "(e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is "
-                "'[-._a-zA-Z0-9]+')",
-            )
-        elif key == ".":
-            yield causes.invalid(where, key, "must not be '.'")
-        elif key.startswith(".."):
-            rule = "must not be '..'" if key == ".." else "must not start with '..'"
-            yield causes.invalid(where, key, rule)
+        yield from check_config_key(f"{path}[{key}]", key)
 
 
 def _size(data: Mapping[str, str]) -> int:
@@ -151,110 +141,36 @@ def _is_json(text: str) -> bool:
         return False
 
 
-# --- Service
-
-
-def _service(obj: _Raw, old: _Raw | None) -> Causes:
-    # `ValidateService`.
-    spec = obj.get("spec") or {}
-    if old is not None:
-        yield from _address_change(spec, old.get("spec") or {})
-    headless, kind = spec.get("clusterIP") == "None", spec.get("type")
-    if not spec.get("ports") and not headless and kind != "ExternalName":
-        yield causes.required("spec.ports")
-    if headless and kind in {"LoadBalancer", "NodePort"}:
-        rule = f"may not be set to 'None' for {kind} services"
-        yield causes.invalid("spec.clusterIPs[0]", "None", rule)
-    if kind == "ExternalName":
-        yield from _external_name(spec)
-    yield from _service_ports(spec)
-    yield from check_labels("spec.selector", spec.get("selector"))
-    affinity = spec.get("sessionAffinity")
-    yield from check_choice("spec.sessionAffinity", affinity, ("ClientIP", "None"), required=True)
-    yield from _address_problems(spec)
-    yield from check_choice("spec.type", kind, _SERVICE_TYPES, required=True)
-
-
-def _external_name(spec: _Raw) -> Causes:
-    # An ExternalName service is a DNS alias, so it has no cluster IP.
-    if spec.get("clusterIP"):
-        yield causes.forbidden("spec.clusterIPs", "may not be set for ExternalName services")
-    target = (spec.get("externalName") or "").removesuffix(".")
-    if target:
-        yield from check_name("spec.externalName", target, problems_of_dns_subdomain)
-    else:
-        yield causes.required("spec.externalName")
-
-
-def _service_ports(spec: _Raw) -> Causes:
-    # With several ports each needs a name, to which endpoints refer.
-    names: set[str] = set()
-    ports: set[tuple[Any, Any]] = set()
-    node_ports: set[tuple[Any, Any]] = set()
-    several = len(spec.get("ports") or ()) > 1
-    for index, each in enumerate_objects(spec.get("ports")):
-        path = f"spec.ports[{index}]"
-        yield from _one_service_port(each, path, names, needs_name=several)
-        protocol, node_port = each.get("protocol"), each.get("nodePort")
-        if node_port and spec.get("type") == "ClusterIP":
-            rule = "may not be used when `type` is 'ClusterIP'"
-            yield causes.forbidden(f"{path}.nodePort", rule)
-        if node_port and (protocol, node_port) in node_ports:
-            yield causes.duplicate(f"{path}.nodePort", node_port)
-        node_ports.add((protocol, node_port))
-        if (protocol, each.get("port")) in ports:
-            yield causes.duplicate(path, {"port": each.get("port"), "protocol": protocol})
-        ports.add((protocol, each.get("port")))
-
-
-def _one_service_port(each: _Raw, path: str, names: set[str], *, needs_name: bool) -> Causes:
-    name = each.get("name") or ""
-    if name:
-        yield from check_name(f"{path}.name", name, problems_of_dns_label)
-        if name in names:
-            yield causes.duplicate(f"{path}.name", name)
-        names.add(name)
-    elif needs_name:
-        yield causes.required(f"{path}.name")
-    yield from check_port(f"{path}.port", each.get("port") or 0)
-    yield from check_choice(f"{path}.protocol", each.get("protocol"), _PROTOCOLS, required=True)
-    if each.get("targetPort") is not None:
-        yield from check_port_or_name(f"{path}.targetPort", each["targetPort"])
-    if each.get("appProtocol"):
-        yield from check_name(f"{path}.appProtocol", each["appProtocol"], problems_of_label_key)
-
-
-def _address_problems(spec: _Raw) -> Causes:
-    addresses = spec.get("clusterIPs") or [each for each in [spec.get("clusterIP")] if each]
-    for index, each in enumerate(addresses):
-        if each != "None" and not is_ip_address(each):
-            rule = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
-            yield causes.invalid(f"spec.clusterIPs[{index}]", each, rule)
-
-
-def _address_change(spec: _Raw, before: _Raw) -> Causes:
-    # `validateUpgradeDowngradeClusterIPs`: clients may have cached the address.
-    if "ExternalName" in {spec.get("type"), before.get("type")}:
-        return
-    new, old = spec.get("clusterIP") or "", before.get("clusterIP") or ""
-    if old and not new:
-        rule = "primary clusterIP can not be unset"
-        yield causes.invalid("spec.clusterIPs[0]", spec.get("clusterIPs"), rule)
-    elif old and new != old:
-        addresses = spec.get("clusterIPs") or [new]
-        yield causes.invalid("spec.clusterIPs[0]", addresses, "may not change once set")
-
-
 # --- other kinds
 
 
-def _namespace(obj: _Raw, _: _Raw | None) -> Causes:
-    # `ValidateNamespace`.
-    for each in (obj.get("spec") or {}).get("finalizers") or ():
-        yield from check_name("spec.finalizers", each, problems_of_label_key)
+def _namespace(obj: _Raw, old: _Raw | None) -> Causes:
+    # `ValidateNamespace`; the subresource finalize reports the index, too.
+    for index, each in enumerate((obj.get("spec") or {}).get("finalizers") or ()):
+        where = "spec.finalizers" if old is None else f"spec.finalizers[{index}]"
+        yield from check_name(where, each, problems_of_label_key)
+        if "/" not in each and each not in {"kubernetes", "orphan", "foregroundDeletion"}:
+            rule = "name is neither a standard finalizer name nor is it fully qualified"
+            yield causes.invalid(where, each, rule)
+
+
+def _namespace_status(obj: _Raw, _: _Raw) -> Causes:
+    """The phase of a namespace follows its deletion."""
+    is_deleted = (obj.get("metadata") or {}).get("deletionTimestamp")
+    expected = "Terminating" if is_deleted else "Active"
+    phase = (obj.get("status") or {}).get("phase") or ""
+    if phase != expected:
+        yield causes.invalid("status.Phase", phase, f"must be '{expected}'")
+
+
+# --- events
 
 
 def _event(obj: _Raw, _: _Raw | None) -> Causes:
+    yield from _legacy_event(obj, "reportingComponent")
+
+
+def _legacy_event(obj: _Raw, component: str) -> Causes:
     # `legacyValidateEvent`: events of cluster-scoped objects belong into `default`.
     own = (obj.get("metadata") or {}).get("namespace") or ""
     involved = (obj.get("involvedObject") or {}).get("namespace") or ""
@@ -262,17 +178,17 @@ def _event(obj: _Raw, _: _Raw | None) -> Causes:
     if obj.get("eventTime"):
         if not involved and own not in {"default", "kube-system"}:
             yield causes.invalid("involvedObject.namespace", involved, rule)
-        yield from _new_event(obj)
+        yield from _event_fields(obj, component)
     elif involved != own and (involved or own not in {"", "default"}):
         yield causes.invalid("involvedObject.namespace", involved, rule)
 
 
-def _new_event(obj: _Raw) -> Causes:
+def _event_fields(obj: _Raw, where: str) -> Causes:
     # Events with `eventTime` are of the new style, which requires these fields.
     component = obj.get("reportingComponent") or ""
     if not component:
-        yield causes.required("reportingComponent")
-    yield from check_name("reportingComponent", component, problems_of_label_key)
+        yield causes.required(where)
+    yield from check_label_key(where, component)
     limits = {"reportingInstance": 128, "action": 128, "reason": 128}
     for field, limit in limits.items():
         text = obj.get(field) or ""
@@ -284,58 +200,112 @@ def _new_event(obj: _Raw) -> Causes:
         yield causes.invalid("message", "", "can have at most 1024 characters")
 
 
-def _endpoints(obj: _Raw, _: _Raw | None) -> Causes:
-    # `ValidateEndpoints`.
+_EVENT_FIELDS: Final = (
+    "involvedObject",
+    "reason",
+    "message",
+    "source",
+    "firstTimestamp",
+    "lastTimestamp",
+    "count",
+    "type",
+    "eventTime",
+    "action",
+    "related",
+    "reportingInstance",
+)
+
+
+def _new_event(obj: _Raw, old: _Raw | None) -> Causes:
+    # `ValidateEventCreate` and `ValidateEventUpdate` of events.k8s.io/v1: events are immutable,
+    # apart from the count of a series.
+    yield from _legacy_event(obj, "reportingController")
+    series = obj.get("series")
+    if isinstance(series, Mapping) and (old is None or series != old.get("series")):
+        if (series.get("count") or 0) < 2:
+            yield causes.invalid("series.count", "", "should be at least 2")
+        if not series.get("lastObservedTime"):
+            yield causes.required("series.lastObservedTime")
+    if old is not None:
+        for field in _EVENT_FIELDS:
+            yield from check_unchanged(field, obj.get(field), old.get(field))
+        controllers = obj.get("reportingComponent"), old.get("reportingComponent")
+        yield from check_unchanged("reportingController", *controllers)
+        return
+    if not obj.get("eventTime"):
+        yield causes.required("eventTime")
+    if obj.get("type") not in {"Normal", "Warning"}:
+        yield causes.invalid("type", "", f"has invalid value: {obj.get('type') or ''}")
+    for field in ("firstTimestamp", "lastTimestamp", "count"):
+        if obj.get(field):
+            yield causes.invalid(field, "", "needs to be unset")
+    if any((obj.get("source") or {}).values()):
+        yield causes.invalid("source", "", "needs to be unset")
+
+
+# --- endpoints
+
+
+def _endpoints(obj: _Raw, old: _Raw | None) -> Causes:
+    # `ValidateEndpoints`; unchanged subsets need not be valid.
+    if old is not None and json_equal(obj.get("subsets"), old.get("subsets")):
+        return
     for index, subset in enumerate_objects(obj.get("subsets")):
         path = f"subsets[{index}]"
         if not subset.get("addresses") and not subset.get("notReadyAddresses"):
             rule = "must specify `addresses` or `notReadyAddresses`"
             yield causes.required(path, rule)
-        for number, each in enumerate_objects(subset.get("addresses")):
-            where = f"{path}.addresses[{number}].ip"
-            if not is_ip_address(str(each.get("ip") or "")):
-                rule = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
-                yield causes.invalid(where, each.get("ip") or "", rule)
+        for field in ("addresses", "notReadyAddresses"):
+            for number, each in enumerate_objects(subset.get(field)):
+                yield from _endpoint_address(each, f"{path}.{field}[{number}]")
+        several = len(subset.get("ports") or ()) > 1
         for number, each in enumerate_objects(subset.get("ports")):
-            yield from check_port(f"{path}.ports[{number}].port", each.get("port"))
+            yield from _endpoint_port(each, f"{path}.ports[{number}]", needs_name=several)
 
 
-def _quota(obj: _Raw, _: _Raw | None) -> Causes:
-    # `ValidateResourceQuota`.
-    for key, value in ((obj.get("spec") or {}).get("hard") or {}).items():
-        yield from check_quantity(f"spec.hard[{key}]", value)
+def _endpoint_address(each: _Raw, path: str) -> Causes:
+    address = str(each.get("ip") or "")
+    yield from check_ip(f"{path}.ip", address)
+    if each.get("hostname"):
+        yield from check_name(f"{path}.hostname", each["hostname"], problems_of_dns_label)
+    if each.get("nodeName") is not None:
+        yield from check_name(f"{path}.nodeName", each["nodeName"], problems_of_dns_subdomain)
+    yield from check_endpoint_ip(f"{path}.ip", address)
 
 
-def _limit_range(obj: _Raw, _: _Raw | None) -> Causes:
-    # `ValidateLimitRange`: a pod as a whole has no defaults.
-    spec = obj.get("spec") or {}
-    for index, each in enumerate_objects(spec.get("limits")):
-        if each.get("type") != "Pod":
-            continue
-        for field in ("default", "defaultRequest"):
-            if each.get(field):
-                rule = "may not be specified when `type` is 'Pod'"
-                yield causes.forbidden(f"spec.limits[{index}].{field}", rule)
-
-
-def _node(obj: _Raw, _: _Raw | None) -> Causes:
-    # `ValidateNode`; kube-apiserver reports taints under `metadata`.
-    spec = obj.get("spec") or {}
-    effects = ("NoSchedule", "PreferNoSchedule", "NoExecute")
-    for index, each in enumerate_objects(spec.get("taints")):
-        yield from check_choice(f"metadata.taints[{index}].effect", each.get("effect"), effects)
+def _endpoint_port(each: _Raw, path: str, *, needs_name: bool) -> Causes:
+    name = each.get("name") or ""
+    if name:
+        yield from check_name(f"{path}.name", name, problems_of_dns_label)
+    elif needs_name:
+        yield causes.required(f"{path}.name")
+    yield from check_port(f"{path}.port", each.get("port") or 0)
+    protocols = ("SCTP", "TCP", "UDP")
+    yield from check_choice(f"{path}.protocol", each.get("protocol"), protocols, required=True)
+    if each.get("appProtocol") is not None:
+        yield from check_label_key(f"{path}.appProtocol", each["appProtocol"])
 
 
 CORE: Final[dict[tuple[str, str], Callable[[_Raw, _Raw | None], Causes]]] = {
     ("", "ConfigMap"): _config_map,
     ("", "Endpoints"): _endpoints,
     ("", "Event"): _event,
-    ("", "LimitRange"): _limit_range,
+    ("", "LimitRange"): problems_of_limit_range,
     ("", "Namespace"): _namespace,
-    ("", "Node"): _node,
+    ("", "Node"): problems_of_node,
     ("", "Pod"): _pod,
     ("", "PodTemplate"): _pod_template,
-    ("", "ResourceQuota"): _quota,
+    ("", "ResourceQuota"): problems_of_quota,
     ("", "Secret"): _secret,
-    ("", "Service"): _service,
+    ("", "Service"): problems_of_service,
+    ("events.k8s.io", "Event"): _new_event,
+}
+
+# The checks of writes to the subresource status.
+CORE_STATUS: Final[dict[tuple[str, str], Callable[[_Raw, _Raw], Causes]]] = {
+    ("", "Namespace"): _namespace_status,
+    ("", "Node"): problems_of_node,
+    ("", "Pod"): problems_of_pod_status,
+    ("", "ResourceQuota"): problems_of_quota_status,
+    ("", "Service"): problems_of_load_balancer,
 }

@@ -1,4 +1,4 @@
-"""Validates cron schedules: five fields, or a descriptor such as @daily.
+"""Validates cron schedules (five fields, or a descriptor such as @daily) and time zones.
 
 Guarantees: accepts what kube-apiserver's parser (robfig/cron) accepts; reports why it rejects a
 schedule.
@@ -6,12 +6,13 @@ schedule.
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Final
 
 from kubeloop.wire import Duration, InvalidArgument
 
-__all__ = ["problem_of_schedule"]
+__all__ = ["problem_of_schedule", "problem_of_time_zone"]
 
 _NAMES: Final = frozenset(
     {"@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"}
@@ -82,3 +83,18 @@ def _problem_of_range(part: str, low: int, high: int, words: dict[str, int]) -> 
 
 def _number(text: str, words: dict[str, int]) -> int | None:
     return int(text) if text.isdecimal() else words.get(text.lower())
+
+
+@functools.lru_cache(256)
+def problem_of_time_zone(name: str) -> str:
+    """What is wrong with the name of a time zone; "" if it is valid."""
+    # `validateTimeZone`; the names are those of the time zone database of this machine.
+    from zoneinfo import available_timezones
+
+    if not name:
+        return "must be nil or not empty"
+    if name.lower() == "local":
+        return "must be an explicit time zone of the IANA time zone database"
+    # Without a database nothing is known about names.
+    known = available_timezones()
+    return "" if not known or name in known else f"unknown time zone {name}"

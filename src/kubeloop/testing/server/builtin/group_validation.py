@@ -1,7 +1,8 @@
-"""Validation of the kinds of smaller groups: networking, RBAC, scaling, webhooks and others.
+"""Validation of the kinds of smaller groups: RBAC, webhooks, definitions and others.
 
 Guarantees: the common checks, with kube-apiserver's paths, reasons and messages.
-See also: core kinds (`core_validation`), workloads (`workload_validation`).
+See also: core kinds (`core_validation`), workloads (`workload_validation`), networking and
+scaling (`network_validation`).
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
 from kubeloop.meta import (
-    problems_of_dns_label,
     problems_of_dns_subdomain,
     problems_of_path_segment,
 )
@@ -22,15 +22,11 @@ from ..values.json_values import json_equal
 from .value_rules import (
     Causes,
     check_choice,
-    check_int_or_percent,
     check_minimum,
     check_name,
-    check_port,
-    check_port_or_name,
     check_selector,
     check_unchanged,
     enumerate_objects,
-    is_ip_address,
 )
 
 __all__ = ["GROUPS"]
@@ -40,104 +36,7 @@ _Check: TypeAlias = Callable[[_Raw, _Raw | None], Causes]
 
 _RBAC: Final = "rbac.authorization.k8s.io"
 _ADMISSION: Final = "admissionregistration.k8s.io"
-_PATH_TYPES: Final = ("Exact", "ImplementationSpecific", "Prefix")
-_INVALID_PARTS: Final = ("//", "/./", "/../", "%2f", "%2F")
-_INVALID_SUFFIXES: Final = ("/..", "/.")
 _HIGHEST_PRIORITY: Final = 1_000_000_000
-
-
-# --- networking
-
-
-def _ingress(obj: _Raw, _: _Raw | None) -> Causes:
-    # `ValidateIngressSpec`.
-    spec = obj.get("spec") or {}
-    if not spec.get("rules") and spec.get("defaultBackend") is None:
-        rule = "either `defaultBackend` or `rules` must be specified"
-        yield causes.invalid("spec", None, rule)
-    if isinstance(spec.get("defaultBackend"), Mapping):
-        yield from _backend(spec["defaultBackend"], "spec.defaultBackend")
-    for index, each in enumerate_objects(spec.get("rules")):
-        path, host = f"spec.rules[{index}]", each.get("host") or ""
-        if is_ip_address(host):
-            yield causes.invalid(f"{path}.host", host, "must be a DNS name, not an IP address")
-        elif host:
-            plain = host.removeprefix("*.")
-            yield from check_name(f"{path}.host", plain, problems_of_dns_subdomain)
-        http = each.get("http")
-        if isinstance(http, Mapping):
-            yield from _paths(http, f"{path}.http.paths")
-    if spec.get("ingressClassName"):
-        where = "spec.ingressClassName"
-        yield from check_name(where, spec["ingressClassName"], problems_of_dns_subdomain)
-
-
-def _paths(http: _Raw, path: str) -> Causes:
-    if not http.get("paths"):
-        yield causes.required(path)
-    for index, each in enumerate_objects(http.get("paths")):
-        yield from _ingress_path(each, f"{path}[{index}]")
-
-
-def _ingress_path(each: _Raw, path: str) -> Causes:
-    # `validateHTTPIngressPath`: ambiguous paths are rejected.
-    kind, url_path = each.get("pathType"), each.get("path") or ""
-    if not kind:
-        yield causes.required(f"{path}.pathType", "pathType must be specified")
-        return
-    yield from check_choice(f"{path}.pathType", kind, _PATH_TYPES)
-    optional = kind == "ImplementationSpecific" and not url_path
-    if not url_path.startswith("/") and not optional:
-        yield causes.invalid(f"{path}.path", url_path, "must be an absolute path")
-    if kind in {"Exact", "Prefix"}:
-        for part in _INVALID_PARTS:
-            if part in url_path:
-                yield causes.invalid(f"{path}.path", url_path, f"must not contain '{part}'")
-        for suffix in _INVALID_SUFFIXES:
-            if url_path.endswith(suffix):
-                yield causes.invalid(f"{path}.path", url_path, f"cannot end with '{suffix}'")
-    yield from _backend(each.get("backend") or {}, f"{path}.backend")
-
-
-def _backend(backend: _Raw, path: str) -> Causes:
-    # `validateIngressBackend`.
-    service, resource = backend.get("service"), backend.get("resource")
-    if service is not None and resource is not None:
-        yield causes.invalid(path, "", "cannot set both resource and service backends")
-    elif service is None and resource is None:
-        yield causes.invalid(path, "", "resource or service backend is required")
-    elif isinstance(service, Mapping):
-        yield from _service_backend(service, path)
-
-
-def _service_backend(service: _Raw, path: str) -> Causes:
-    port = service.get("port") or {}
-    if not service.get("name"):
-        yield causes.required(f"{path}.service.name")
-    else:
-        yield from check_name(f"{path}.service.name", service["name"], problems_of_dns_label)
-    if port.get("name") and port.get("number"):
-        yield causes.invalid(path, "", "cannot set both port name & port number")
-    elif port.get("name"):
-        yield from check_port_or_name(f"{path}.service.port.name", port["name"])
-    elif port.get("number"):
-        yield from check_port(f"{path}.service.port.number", port["number"])
-    else:
-        yield causes.required(path, "port name or number is required")
-
-
-def _network_policy(obj: _Raw, _: _Raw | None) -> Causes:
-    # `ValidateNetworkPolicySpec`.
-    spec = obj.get("spec") or {}
-    yield from check_selector("spec.podSelector", spec.get("podSelector"))
-    for index, kind in enumerate(spec.get("policyTypes") or ()):
-        yield from check_choice(f"spec.policyTypes[{index}]", kind, ("Egress", "Ingress"))
-    for direction in ("ingress", "egress"):
-        for index, rule in enumerate_objects(spec.get(direction)):
-            for number, each in enumerate_objects(rule.get("ports")):
-                where = f"spec.{direction}[{index}].ports[{number}].port"
-                if each.get("port") is not None:
-                    yield from check_port_or_name(where, each["port"])
 
 
 # --- RBAC
@@ -212,37 +111,7 @@ def _rule(rule: _Raw, path: str, *, namespaced: bool) -> Causes:
         yield causes.required(f"{path}.resources", detail)
 
 
-# --- scaling and disruption
-
-
-def _autoscaler(obj: _Raw, _: _Raw | None) -> Causes:
-    # `validateHorizontalPodAutoscalerSpec`.
-    spec = obj.get("spec") or {}
-    lowest, highest = spec.get("minReplicas"), spec.get("maxReplicas") or 0
-    yield from check_minimum("spec.minReplicas", lowest, 1)
-    if isinstance(lowest, int) and highest < lowest:
-        rule = "must be greater than or equal to `minReplicas`"
-        yield causes.invalid("spec.maxReplicas", highest, rule)
-    if highest == 0:
-        yield causes.required("spec.maxReplicas")
-    else:
-        yield from check_minimum("spec.maxReplicas", highest, 1)
-    target = spec.get("scaleTargetRef") or {}
-    for field in ("kind", "name"):
-        if not target.get(field):
-            yield causes.required(f"spec.scaleTargetRef.{field}")
-
-
-def _budget(obj: _Raw, _: _Raw | None) -> Causes:
-    # `ValidatePodDisruptionBudgetSpec`.
-    spec = obj.get("spec") or {}
-    least, most = spec.get("minAvailable"), spec.get("maxUnavailable")
-    if least is not None and most is not None:
-        rule = "minAvailable and maxUnavailable cannot be both set"
-        yield causes.invalid("spec", dict(spec), rule)
-    yield from check_int_or_percent("spec.minAvailable", least, at_most_all=True)
-    yield from check_int_or_percent("spec.maxUnavailable", most, at_most_all=True)
-    yield from check_selector("spec.selector", spec.get("selector"))
+# --- leases and priorities
 
 
 def _lease(obj: _Raw, _: _Raw | None) -> Causes:
@@ -269,18 +138,6 @@ def _priority_class(obj: _Raw, old: _Raw | None) -> Causes:
         if value != (old.get("value") or 0):
             yield causes.forbidden("value", "may not be changed in an update.")
         yield from check_unchanged("preemptionPolicy", policy, old.get("preemptionPolicy"))
-
-
-def _endpoint_slice(obj: _Raw, old: _Raw | None) -> Causes:
-    # `ValidateEndpointSlice`.
-    kind = obj.get("addressType")
-    yield from check_choice("addressType", kind, ("FQDN", "IPv4", "IPv6"), required=True)
-    for index, each in enumerate_objects(obj.get("endpoints")):
-        if not each.get("addresses"):
-            rule = "must contain at least 1 address"
-            yield causes.required(f"endpoints[{index}].addresses", rule)
-    if old is not None:
-        yield from check_unchanged("addressType", kind, old.get("addressType"))
 
 
 # --- webhooks and definitions
@@ -353,12 +210,7 @@ GROUPS: Final[dict[tuple[str, str], _Check]] = {
     (_ADMISSION, "MutatingWebhookConfiguration"): _webhooks,
     (_ADMISSION, "ValidatingWebhookConfiguration"): _webhooks,
     ("apiextensions.k8s.io", "CustomResourceDefinition"): _definition,
-    ("autoscaling", "HorizontalPodAutoscaler"): _autoscaler,
     ("coordination.k8s.io", "Lease"): _lease,
-    ("discovery.k8s.io", "EndpointSlice"): _endpoint_slice,
-    ("networking.k8s.io", "Ingress"): _ingress,
-    ("networking.k8s.io", "NetworkPolicy"): _network_policy,
-    ("policy", "PodDisruptionBudget"): _budget,
     (_RBAC, "ClusterRole"): _role(namespaced=False),
     (_RBAC, "ClusterRoleBinding"): _binding(namespaced=False),
     (_RBAC, "Role"): _role(namespaced=True),

@@ -34,7 +34,7 @@ from .value_rules import (
 __all__ = ["problems_of_metadata"]
 
 _RBAC: Final = "rbac.authorization.k8s.io"
-_LABEL_NAMES: Final = frozenset({("", "Namespace"), ("", "Service")})
+_LABEL_NAMES: Final = frozenset({("", "Namespace"), ("", "Service"), ("apps", "StatefulSet")})
 _EXCLUSIVE_FINALIZERS: Final = frozenset({"orphan", "foregroundDeletion"})
 _STANDARD_FINALIZERS: Final = frozenset({"kubernetes", "orphan", "foregroundDeletion"})
 # In these groups kube-apiserver accepts any finalizer that is a valid label key.

@@ -11,17 +11,19 @@ import functools
 from collections.abc import Mapping
 from typing import Final
 
-from kubeloop.wire import JsonObject
+from kubeloop.wire import JsonObject, Quantity
 
-from ..values.json_values import Change, map_field, map_items, with_defaults
+from ..values.json_values import Change, map_field, map_items, with_defaults, without
 from ..values.zero_values import complete_type
 from .spec_cache import cached_by_content
+from .value_rules import parse_quantity
 
 __all__ = [
     "complete_pod_spec",
     "default_pod",
     "default_pod_spec",
     "default_template",
+    "default_volume_sources",
     "pull_policy",
 ]
 
@@ -73,7 +75,8 @@ def _pod_only(spec: JsonObject) -> JsonObject:
         spec = {**spec, "terminationGracePeriodSeconds": 1}
     if spec.get("hostNetwork"):
         spec = map_items(spec, ("containers", "initContainers"), _host_ports)
-    return map_items(spec, ("containers", "initContainers"), _requests_from_limits)
+    spec = map_items(spec, ("containers", "initContainers"), _requests_from_limits)
+    return map_field(spec, "resources", lambda value: _pod_requests(value, spec))
 
 
 def _host_ports(container: JsonObject) -> JsonObject:
@@ -101,6 +104,26 @@ def _requests_from_limits(container: JsonObject) -> JsonObject:
         return with_defaults(resources, {"requests": {}}) | {"requests": {**limits, **requests}}
 
     return map_field(container, "resources", fill)
+
+
+def _pod_requests(resources: JsonObject, spec: JsonObject) -> JsonObject:
+    # `defaultPodRequests`: the sum of the containers, else the limit of the pod.
+    limits = resources.get("limits")
+    if not limits:
+        return resources
+    requests = dict(resources.get("requests") or {})
+    totals: dict[str, int] = {}
+    for container in spec.get("containers") or ():
+        for key, value in ((container.get("resources") or {}).get("requests") or {}).items():
+            amount = parse_quantity(value)
+            if key in {"cpu", "memory"} and amount is not None:
+                totals[key] = totals.get(key, 0) + amount.milli_value()
+    for key, total in totals.items():
+        requests.setdefault(key, Quantity(f"{total}m").canonical())
+    for key, value in limits.items():
+        if key in {"cpu", "memory"} or key.startswith("hugepages-"):
+            requests.setdefault(key, value)
+    return {**resources, "requests": requests}
 
 
 def _pod_ips(status: JsonObject) -> JsonObject:
@@ -156,7 +179,8 @@ def _container(container: JsonObject) -> JsonObject:
     container = map_items(container, "env", _env)
     for name in ("livenessProbe", "readinessProbe", "startupProbe"):
         container = map_field(container, name, _probe)
-    return map_field(container, "lifecycle", _lifecycle)
+    container = map_field(container, "lifecycle", _lifecycle)
+    return without(container, "lifecycle") if container.get("lifecycle") == {} else container
 
 
 def pull_policy(image: str) -> str:
@@ -192,6 +216,8 @@ def _action(action: JsonObject) -> JsonObject:
 
 
 def _lifecycle(lifecycle: JsonObject) -> JsonObject:
+    # The gate ContainerStopSignals is off by default: the field is dropped.
+    lifecycle = without(lifecycle, "stopSignal")
     return map_field(map_field(lifecycle, "postStart", _action), "preStop", _action)
 
 
@@ -202,14 +228,27 @@ def _volume(volume: JsonObject) -> JsonObject:
     # `SetDefaults_Volume`: without a source it is an empty directory.
     if not volume.keys() - {"name"}:
         return {**volume, "emptyDir": {}}
-    for name, defaults in _VOLUME_SOURCES.items():
-        volume = map_field(volume, name, functools.partial(with_defaults, defaults=defaults))
+    volume = default_volume_sources(volume)
     volume = map_field(volume, "downwardAPI", _downward)
     volume = map_field(
         volume, "projected", lambda source: map_items(source, "sources", _projection)
     )
     volume = map_field(volume, "image", _image_volume)
     return map_field(volume, "ephemeral", _ephemeral)
+
+
+def default_volume_sources(volume: JsonObject) -> JsonObject:
+    """The defaults of the volume source of a pod's volume or of a persistent volume."""
+    for name, defaults in _VOLUME_SOURCES.items():
+        volume = map_field(volume, name, functools.partial(_source, defaults=defaults))
+    return volume
+
+
+def _source(source: JsonObject, defaults: JsonObject) -> JsonObject:
+    # An empty text is a default too, where Go has a pointer (the type of a host path).
+    source = with_defaults(source, defaults)
+    missing = {key: value for key, value in defaults.items() if key not in source}
+    return {**source, **missing} if missing else source
 
 
 def _downward(source: JsonObject) -> JsonObject:

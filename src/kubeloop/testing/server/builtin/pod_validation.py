@@ -1,8 +1,10 @@
-"""Validation of pods and pod templates, and of updates of pods.
+"""Validation of pods and pod templates.
 
-Guarantees: the common checks of `ValidatePodSpec` and `ValidatePodUpdate`, with kube-apiserver's
-paths, reasons and messages; fields without a check here are accepted.
-See also: the defaults (`pod_defaults`), workloads (`workload_validation`).
+Guarantees: the causes of `ValidatePodSpec` and `ValidatePodCreate`, with kube-apiserver's paths
+and reasons; one cache for specs that were valid before.
+See also: the parts of a spec (`container_validation`, `volume_source_validation`,
+`scheduling_validation`, `security_validation`), updates (`pod_update_validation`), the defaults
+(`pod_defaults`).
 """
 
 from __future__ import annotations
@@ -13,70 +15,158 @@ from typing import Any, Final, TypeAlias
 from kubeloop.meta import problems_of_dns_label, problems_of_dns_subdomain
 
 from ..values import causes
-from ..values.json_values import json_equal
+from .container_validation import problems_of_containers
+from .resource_rules import check_resource_name, check_resources
+from .scheduling_validation import problems_of_placement, problems_of_tolerations
+from .security_validation import (
+    containers_of,
+    problems_of_host_processes,
+    problems_of_os,
+    problems_of_pod_security,
+    problems_of_seccomp_annotation,
+)
 from .spec_cache import cached_if_valid
 from .value_rules import (
     Causes,
     check_choice,
+    check_ip,
     check_labels,
     check_minimum,
     check_name,
-    check_port,
-    check_port_or_name,
-    check_quantity,
+    check_range,
     enumerate_objects,
     parse_quantity,
 )
+from .volume_source_validation import problems_of_volumes
 
-__all__ = ["problems_of_pod", "problems_of_pod_change", "problems_of_pod_spec"]
+__all__ = [
+    "problems_of_pod",
+    "problems_of_pod_annotations",
+    "problems_of_pod_spec",
+]
 
 _Raw: TypeAlias = Mapping[str, Any]
 
-_PROTOCOLS: Final = ("SCTP", "TCP", "UDP")
-_PULL_POLICIES: Final = ("Always", "IfNotPresent", "Never")
 _RESTART_POLICIES: Final = ("Always", "OnFailure", "Never")
 _DNS_POLICIES: Final = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
-_MESSAGE_POLICIES: Final = ("File", "FallbackToLogsOnError")
-_TOLERATION_OPERATORS: Final = ("Equal", "Exists")
-_EFFECTS: Final = ("NoExecute", "NoSchedule", "PreferNoSchedule")
-_ENV_SOURCES: Final = (
-    "fieldRef",
-    "resourceFieldRef",
-    "configMapKeyRef",
-    "secretKeyRef",
-    "fileKeyRef",
-)
-_HANDLERS: Final = ("exec", "httpGet", "tcpSocket", "grpc", "sleep")
+_PREEMPTION_POLICIES: Final = ("PreemptLowerPriority", "Never")
 _MAX_SECONDS: Final = 2**31 - 1
-_CHANGEABLE: Final = (
-    "pod updates may not change fields other than `spec.containers[*].image`,"
-    "`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only "
-    "additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set "
-    "to 1 if it was previously negative)"
-)
+_APP_ARMOR: Final = "container.apparmor.security.beta.kubernetes.io/"
+_SECCOMP: Final = "seccomp.security.alpha.kubernetes.io/pod"
+_SECCOMP_CONTAINER: Final = "container.seccomp.security.alpha.kubernetes.io/"
+_STATIC_POD: Final = "kubernetes.io/config.mirror"
+_DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
 
 
-def problems_of_pod(obj: _Raw) -> Causes:
-    yield from problems_of_pod_spec(obj.get("spec") or {}, "spec")
+def problems_of_pod(obj: _Raw, old: _Raw | None = None) -> Causes:
+    """What is wrong with a pod; rules of its creation apply if there is no `old`."""
+    spec = obj.get("spec") or {}
+    annotations = (obj.get("metadata") or {}).get("annotations")
+    if annotations:
+        yield from problems_of_pod_annotations(annotations, spec)
+    yield from problems_of_pod_spec(spec, "spec")
+    yield from _pod_only(spec)
+    if old is None:
+        if spec.get("ephemeralContainers"):
+            yield causes.forbidden("spec.ephemeralContainers", "cannot be set on create")
+        if spec.get("nodeName") and spec.get("schedulingGates"):
+            rule = "cannot be set until all schedulingGates have been cleared"
+            yield causes.forbidden("spec.nodeName", rule)
+
+
+def _pod_only(spec: _Raw) -> Causes:
+    # What templates may have: tokens of an account that admission will set, odd image names.
+    if not spec.get("serviceAccountName"):
+        for index, volume in enumerate_objects(spec.get("volumes")):
+            for number, each in enumerate_objects((volume.get("projected") or {}).get("sources")):
+                if each.get("serviceAccountToken") is not None:
+                    where = f"spec.volumes[{index}].projected.sources[{number}]"
+                    rule = "must not be specified when serviceAccountName is not set"
+                    yield causes.forbidden(f"{where}.serviceAccountToken", rule)
+    grace = spec.get("terminationGracePeriodSeconds")
+    yield from check_minimum("spec.terminationGracePeriodSeconds", grace)
+    for group in ("containers", "initContainers", "ephemeralContainers"):
+        for index, container in enumerate_objects(spec.get(group)):
+            image = container.get("image") or ""
+            if image != image.strip():
+                rule = "must not have leading or trailing whitespace"
+                yield causes.invalid(f"spec.{group}[{index}].image", image, rule)
+
+
+# --- annotations
+
+
+def problems_of_pod_annotations(annotations: Mapping[str, str], spec: _Raw) -> Causes:
+    """What is wrong with annotations that Kubernetes reads."""
+    # `ValidatePodSpecificAnnotations`.
+    path = "metadata.annotations"
+    if _STATIC_POD in annotations and not spec.get("nodeName"):
+        rule = "must set spec.nodeName for the copy of a static pod"
+        yield causes.invalid(f"{path}[{_STATIC_POD}]", annotations[_STATIC_POD], rule)
+    cost = annotations.get(_DELETION_COST)
+    if cost is not None and not _is_deletion_cost(cost):
+        yield causes.invalid(f"{path}[{_DELETION_COST}]", cost, "must be a 32bit integer")
+    for key, value in annotations.items():
+        if key == _SECCOMP or key.startswith(_SECCOMP_CONTAINER):
+            yield from problems_of_seccomp_annotation(f"{path}.{key}", value)
+        elif key.startswith(_APP_ARMOR):
+            yield from _app_armor_annotation(key, value, spec)
+
+
+def _is_deletion_cost(text: str) -> bool:
+    # No plus sign and no leading zeros, so that values compare as texts.
+    digits = text.removeprefix("-")
+    if not digits.isascii() or not digits.isdecimal() or (digits != "0" and digits[0] == "0"):
+        return False
+    return -(2**31) <= int(text) < 2**31
+
+
+def _app_armor_annotation(key: str, value: str, spec: _Raw) -> Causes:
+    where, name = f"metadata.annotations[{key}]", key.removeprefix(_APP_ARMOR)
+    if all(each.get("name") != name for _, each in containers_of(spec, "")):
+        yield causes.invalid(where, name, "container not found")
+    if value not in {"", "runtime/default", "unconfined"} and not value.startswith("localhost/"):
+        yield causes.invalid(where, value, "invalid AppArmor profile name")
+
+
+# --- the spec
 
 
 @cached_if_valid
 def problems_of_pod_spec(spec: _Raw, path: str) -> Causes:
     """What is wrong with the spec of a pod at `path`."""
-    volumes = {str(each.get("name")) for _, each in enumerate_objects(spec.get("volumes"))}
-    yield from _volume_problems(spec, f"{path}.volumes")
-    yield from _containers_problems(spec, path, volumes)
+    yield from problems_of_volumes(spec, f"{path}.volumes")
+    volumes = {str(each.get("name")): each for _, each in enumerate_objects(spec.get("volumes"))}
+    yield from _resource_claims(spec, f"{path}.resourceClaims")
+    yield from problems_of_containers(spec, path, volumes)
+    yield from _pod_resources(spec, path)
     policy, dns = f"{path}.restartPolicy", f"{path}.dnsPolicy"
     yield from check_choice(policy, spec.get("restartPolicy"), _RESTART_POLICIES, required=True)
     yield from check_choice(dns, spec.get("dnsPolicy"), _DNS_POLICIES, required=True)
     yield from check_labels(f"{path}.nodeSelector", spec.get("nodeSelector"))
-    yield from _names_in_spec(spec, path)
-    yield from _seconds(spec, path)
-    for index, toleration in enumerate_objects(spec.get("tolerations")):
-        yield from _toleration_problems(toleration, f"{path}.tolerations[{index}]")
+    context = spec.get("securityContext") or {}
+    yield from problems_of_pod_security(context, f"{path}.securityContext")
+    if spec.get("shareProcessNamespace") and spec.get("hostPID"):
+        shared = spec["shareProcessNamespace"]
+        yield causes.invalid(f"{path}.shareProcessNamespace", shared, "excludes hostPID")
+    yield from _dns_config(spec, f"{path}.dnsConfig")
+    yield from problems_of_placement(spec, path)
+    yield from problems_of_host_processes(spec, path)
+    yield from _host_users(spec, path)
+    yield from _names(spec, path)
+    deadline = spec.get("activeDeadlineSeconds")
+    yield from check_range(f"{path}.activeDeadlineSeconds", deadline, 1, _MAX_SECONDS)
+    yield from problems_of_tolerations(spec, path)
+    yield from _host_aliases(spec, f"{path}.hostAliases")
+    preemption = spec.get("preemptionPolicy")
+    yield from check_choice(f"{path}.preemptionPolicy", preemption, _PREEMPTION_POLICIES)
+    for name in spec.get("overhead") or ():
+        yield from check_resource_name(f"{path}.overhead[{name}]", name)
+    yield from problems_of_os(spec, path)
+    yield from _file_references(spec, path, volumes)
 
 
-def _names_in_spec(spec: _Raw, path: str) -> Causes:
+def _names(spec: _Raw, path: str) -> Causes:
     rules = {
         "serviceAccountName": problems_of_dns_subdomain,
         "nodeName": problems_of_dns_subdomain,
@@ -88,301 +178,142 @@ def _names_in_spec(spec: _Raw, path: str) -> Causes:
     for field, rule in rules.items():
         if spec.get(field):
             yield from check_name(f"{path}.{field}", spec[field], rule)
+    override, where = spec.get("hostnameOverride"), f"{path}.hostnameOverride"
+    if override is not None:
+        for field in ("setHostnameAsFQDN", "hostNetwork"):
+            if spec.get(field):
+                yield causes.forbidden(where, f"may not be specified when {field} is true")
+        if len(override) > 64:
+            yield causes.too_long(where, 64)
+        yield from check_name(where, override, problems_of_dns_subdomain)
 
 
-def _seconds(spec: _Raw, path: str) -> Causes:
-    # In a pod, defaulting has replaced a negative grace period.
-    deadline, grace = spec.get("activeDeadlineSeconds"), spec.get("terminationGracePeriodSeconds")
-    if isinstance(deadline, int) and not 1 <= deadline <= _MAX_SECONDS:
-        rule = f"must be between 1 and {_MAX_SECONDS}, inclusive"
-        yield causes.invalid(f"{path}.activeDeadlineSeconds", deadline, rule)
-    yield from check_minimum(f"{path}.terminationGracePeriodSeconds", grace)
-
-
-def _toleration_problems(toleration: _Raw, path: str) -> Causes:
-    # `ValidateTolerations`.
-    operator = toleration.get("operator")
-    yield from check_choice(f"{path}.operator", operator, _TOLERATION_OPERATORS)
-    yield from check_choice(f"{path}.effect", toleration.get("effect"), _EFFECTS)
-    if not toleration.get("key") and operator != "Exists":
-        rule = (
-            "operator must be Exists when `key` is empty, which means "
-            '"match all values and all keys"'
-        )
-        yield causes.invalid(f"{path}.operator", operator or "", rule)
-    if operator == "Exists" and toleration.get("value"):
-        rule = "value must be empty when `operator` is 'Exists'"
-        yield causes.invalid(f"{path}.operator", dict(toleration), rule)
-    if toleration.get("tolerationSeconds") is not None and toleration.get("effect") != "NoExecute":
-        rule = "effect must be 'NoExecute' when `tolerationSeconds` is set"
-        yield causes.invalid(f"{path}.effect", toleration.get("effect") or "", rule)
-
-
-# --- volumes
-
-
-def _volume_problems(spec: _Raw, path: str) -> Causes:
-    # `ValidateVolumes`.
-    seen: set[str] = set()
-    for index, volume in enumerate_objects(spec.get("volumes")):
-        where, name = f"{path}[{index}].name", str(volume.get("name") or "")
-        if not name:
-            yield causes.required(where)
-            continue
-        yield from check_name(where, name, problems_of_dns_label)
-        if name in seen:
-            yield causes.duplicate(where, name)
-        seen.add(name)
-        if len(volume) > 2:
-            other = max(volume.keys() - {"name"})
-            rule = "may not specify more than 1 volume type"
-            yield causes.forbidden(f"{path}[{index}].{other}", rule)
-        yield from _volume_source_problems(volume, f"{path}[{index}]")
-
-
-def _volume_source_problems(volume: _Raw, path: str) -> Causes:
-    # The required field of each source, from its `validate…VolumeSource`.
-    needed = (
-        ("secret", "secretName"),
-        ("configMap", "name"),
-        ("persistentVolumeClaim", "claimName"),
-        ("hostPath", "path"),
-        ("nfs", "server"),
-        ("csi", "driver"),
-    )
-    for source, field in needed:
-        value = volume.get(source)
-        if isinstance(value, Mapping) and not value.get(field):
-            yield causes.required(f"{path}.{source}.{field}")
-
-
-# --- containers
-
-
-def _containers_problems(spec: _Raw, path: str, volumes: set[str]) -> Causes:
-    # Names are unique among all three kinds of containers.
-    if not spec.get("containers"):
-        yield causes.required(f"{path}.containers")
-    seen: set[str] = set()
-    for group in ("containers", "initContainers", "ephemeralContainers"):
-        for index, container in enumerate_objects(spec.get(group)):
-            where = f"{path}.{group}[{index}]"
-            yield from _container_problems(container, where, volumes)
-            name = str(container.get("name") or "")
-            if name in seen:
-                yield causes.duplicate(f"{where}.name", name)
-            seen.add(name)
-
-
-def _container_problems(container: _Raw, path: str, volumes: set[str]) -> Causes:
-    # `validateContainerCommon`.
-    name, image = str(container.get("name") or ""), str(container.get("image") or "")
-    if not name:
-        yield causes.required(f"{path}.name")
-    else:
-        yield from check_name(f"{path}.name", name, problems_of_dns_label)
-    if not image:
-        yield causes.required(f"{path}.image")
-    elif image != image.strip():
-        rule = "must not have leading or trailing whitespace"
-        yield causes.invalid(f"{path}.image", image, rule)
-    policy, message = container.get("imagePullPolicy"), container.get("terminationMessagePolicy")
-    yield from check_choice(f"{path}.terminationMessagePolicy", message, _MESSAGE_POLICIES)
-    yield from _port_problems(container, f"{path}.ports")
-    yield from _env_problems(container, f"{path}.env")
-    yield from _mount_problems(container, f"{path}.volumeMounts", volumes)
-    yield from check_choice(f"{path}.imagePullPolicy", policy, _PULL_POLICIES, required=True)
-    yield from _resource_problems(container.get("resources") or {}, f"{path}.resources")
-    for probe in ("livenessProbe", "readinessProbe", "startupProbe"):
-        if isinstance(container.get(probe), Mapping):
-            yield from _probe_problems(container[probe], f"{path}.{probe}", probe)
-
-
-def _port_problems(container: _Raw, path: str) -> Causes:
-    # `validateContainerPorts`.
-    seen: set[str] = set()
-    for index, each in enumerate_objects(container.get("ports")):
-        where, name = f"{path}[{index}]", each.get("name") or ""
-        if name:
-            yield from check_port_or_name(f"{where}.name", name)
-            if name in seen:
-                yield causes.duplicate(f"{where}.name", name)
-            seen.add(name)
-        if not each.get("containerPort"):
-            yield causes.required(f"{where}.containerPort")
-        else:
-            yield from check_port(f"{where}.containerPort", each["containerPort"])
-        if each.get("hostPort"):
-            yield from check_port(f"{where}.hostPort", each["hostPort"])
-        protocol = each.get("protocol")
-        yield from check_choice(f"{where}.protocol", protocol, _PROTOCOLS, required=True)
-
-
-def _env_problems(container: _Raw, path: str) -> Causes:
-    # `ValidateEnv` and `validateEnvVarValueFrom`.
-    for index, each in enumerate_objects(container.get("env")):
-        where = f"{path}[{index}]"
-        if not each.get("name"):
-            yield causes.required(f"{where}.name")
-        source = each.get("valueFrom")
-        if not isinstance(source, Mapping):
-            continue
-        count = sum(source.get(kind) is not None for kind in _ENV_SOURCES)
-        if count == 0:
-            rule = (
-                "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, "
-                "`secretKeyRef` or `fileKeyRef`"
-            )
-            yield causes.invalid(f"{where}.valueFrom", "", rule)
-        elif each.get("value"):
-            rule = "may not be specified when `value` is not empty"
-            yield causes.invalid(f"{where}.valueFrom", "", rule)
-        elif count > 1:
-            rule = "may not have more than one field specified at a time"
-            yield causes.invalid(f"{where}.valueFrom", "", rule)
-
-
-def _mount_problems(container: _Raw, path: str, volumes: set[str]) -> Causes:
-    # `ValidateVolumeMounts`.
-    seen: set[str] = set()
-    for index, each in enumerate_objects(container.get("volumeMounts")):
-        where, target = f"{path}[{index}]", each.get("mountPath") or ""
-        if not each.get("name"):
-            yield causes.required(f"{where}.name")
-        elif each["name"] not in volumes:
-            yield causes.not_found(f"{where}.name", each["name"])
-        if not target:
-            yield causes.required(f"{where}.mountPath")
-        elif target in seen:
-            yield causes.invalid(f"{where}.mountPath", target, "must be unique")
-        seen.add(target)
-
-
-def _resource_problems(resources: _Raw, path: str) -> Causes:
-    # `validateResourceRequirements`.
-    limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
-    for group, amounts in (("limits", limits), ("requests", requests)):
-        for key, value in amounts.items():
-            yield from check_quantity(f"{path}.{group}[{key}]", value)
-    for key, value in requests.items():
-        if key in limits and _exceeds(value, limits[key]):
-            rule = f"must be less than or equal to {key} limit of {limits[key]}"
-            yield causes.invalid(f"{path}.requests", value, rule)
-
-
-def _exceeds(left: Any, right: Any) -> bool:
-    one, two = parse_quantity(left), parse_quantity(right)
-    return one is not None and two is not None and one > two
-
-
-def _probe_problems(probe: _Raw, path: str, kind: str) -> Causes:
-    # `validateProbe` and `validateHandler`.
-    handlers = [each for each in _HANDLERS if probe.get(each) is not None]
-    if not handlers:
-        yield causes.required(path, "must specify a handler type")
-    for extra in handlers[1:]:
-        rule = "may not specify more than 1 handler type"
-        yield causes.forbidden(f"{path}.{extra}", rule)
-    for handler in ("httpGet", "tcpSocket"):
-        if isinstance(probe.get(handler), Mapping):
-            yield from check_port_or_name(f"{path}.{handler}.port", probe[handler].get("port"))
-    for field in ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "failureThreshold"):
-        yield from check_minimum(f"{path}.{field}", probe.get(field))
-    threshold = probe.get("successThreshold")
-    if kind != "readinessProbe" and threshold not in (None, 1):
-        yield causes.invalid(f"{path}.successThreshold", threshold, "must be 1")
-
-
-# --- updates
-
-
-def problems_of_pod_change(new: _Raw, old: _Raw, *, subresource: str | None = None) -> Causes:
-    """Why an update of a pod's spec is forbidden.
-
-    `subresource` is the part that was written; None allows what any subresource may write.
-    """
-    spec, before = dict(new.get("spec") or {}), dict(old.get("spec") or {})
-    for group in ("containers", "initContainers"):
-        if len(spec.get(group) or ()) != len(before.get(group) or ()):
-            rule = "pod updates may not add or remove containers"
-            yield causes.forbidden(f"spec.{group}", rule)
-            return
-    if subresource == "ephemeralcontainers":
-        yield from _removed_containers(spec, before)
-    yield from _deadline_problems(spec, before)
-    yield from _removed_tolerations(spec.get("tolerations") or [], before.get("tolerations") or [])
-    writable = _writable_by(subresource)
-    if not json_equal(
-        _immutable_part(spec, before, writable), _immutable_part(before, before, writable)
+def _host_users(spec: _Raw, path: str) -> Causes:
+    # kube-apiserver reports two of the fields under their Go names.
+    if spec.get("hostUsers") is not False:
+        return
+    for field, name in (
+        ("hostNetwork", "hostNetwork"),
+        ("hostPID", "HostPID"),
+        ("hostIPC", "HostIPC"),
     ):
-        yield causes.forbidden("spec", _CHANGEABLE)
+        if spec.get(field):
+            yield causes.forbidden(f"{path}.{name}", "when `hostUsers` is false")
+    for where, container in containers_of(spec, path):
+        if container.get("volumeDevices"):
+            yield causes.forbidden(f"{where}.volumeDevices", "when `hostUsers` is false")
 
 
-def _removed_containers(spec: _Raw, before: _Raw) -> Causes:
-    """Existing ephemeral containers must not be removed or changed."""
-    path, new = "spec.ephemeralContainers", list(spec.get("ephemeralContainers") or ())
-    for old in before.get("ephemeralContainers") or ():
-        name = causes.quoted(str(old.get("name")))
-        matching = [each for each in new if each.get("name") == old.get("name")]
-        if not matching:
-            rule = f"existing ephemeral containers {name} may not be removed\n"
-            yield causes.forbidden(path, rule)
-        elif not json_equal(matching[0], old):
-            rule = f"existing ephemeral containers {name} may not be changed\n"
-            yield causes.forbidden(path, rule)
+def _host_aliases(spec: _Raw, path: str) -> Causes:
+    for index, each in enumerate_objects(spec.get("hostAliases")):
+        yield from check_ip(f"{path}[{index}].ip", each.get("ip") or "")
+        for number, name in enumerate(each.get("hostnames") or ()):
+            where = f"{path}[{index}].hostnames[{number}]"
+            yield from check_name(where, name, problems_of_dns_subdomain)
 
 
-def _deadline_problems(spec: _Raw, before: _Raw) -> Causes:
-    # The deadline of a pod can be set or shortened, never removed.
-    path = "spec.activeDeadlineSeconds"
-    new, old = spec.get("activeDeadlineSeconds"), before.get("activeDeadlineSeconds")
-    if new is None and old is not None:
-        rule = "must not update from a positive integer to nil value"
-        yield causes.invalid(path, None, rule)
-    elif new is not None and old is not None and new > old:
-        yield causes.invalid(path, new, "must be less than or equal to previous value")
+def _dns_config(spec: _Raw, path: str) -> Causes:
+    # `validatePodDNSConfig`.
+    config = spec.get("dnsConfig")
+    if spec.get("dnsPolicy") == "None":
+        if not isinstance(config, Mapping):
+            yield causes.required(path, "is required when `dnsPolicy` is None")
+            return
+        if not config.get("nameservers"):
+            yield causes.required(f"{path}.nameservers", "is required when `dnsPolicy` is None")
+            return
+    if isinstance(config, Mapping):
+        yield from _dns_values(config, path)
 
 
-def _removed_tolerations(new: list[Any], old: list[Any]) -> Causes:
-    # `validateOnlyAddedTolerations`.
-    present = [_without_seconds(each) for each in new]
-    if any(_without_seconds(each) not in present for each in old):
-        rule = "existing toleration can not be modified except its tolerationSeconds"
-        yield causes.forbidden("spec.tolerations", rule)
+def _dns_values(config: _Raw, path: str) -> Causes:
+    servers, searches = config.get("nameservers") or [], config.get("searches") or []
+    if len(servers) > 3:
+        yield causes.invalid(f"{path}.nameservers", servers, "must not have more than 3 servers")
+    for index, each in enumerate(servers):
+        yield from check_ip(f"{path}.nameservers[{index}]", each)
+    if len(searches) > 32:
+        yield causes.invalid(f"{path}.searches", searches, "must not have more than 32 paths")
+    if len(" ".join(searches)) > 2048:
+        rule = "must not have more than 2048 characters"
+        yield causes.invalid(f"{path}.searches", searches, rule)
+    for index, each in enumerate(searches):
+        name = each.removesuffix(".")
+        if each != "." and problems_of_dns_subdomain(name.replace("_", "-")):
+            where = f"{path}.searches[{index}]"
+            yield from check_name(where, name, problems_of_dns_subdomain)
+    for index, option in enumerate_objects(config.get("options")):
+        if not option.get("name"):
+            yield causes.required(f"{path}.options[{index}]", "must not be empty")
 
 
-def _without_seconds(toleration: _Raw) -> dict[str, Any]:
-    return {key: value for key, value in toleration.items() if key != "tolerationSeconds"}
+def _resource_claims(spec: _Raw, path: str) -> Causes:
+    # `validatePodResourceClaims`.
+    names = ("resourceClaimName", "resourceClaimTemplateName")
+    seen: set[str] = set()
+    for index, each in enumerate_objects(spec.get("resourceClaims")):
+        where, name = f"{path}[{index}]", each.get("name") or ""
+        if not name:
+            yield causes.required(f"{where}.name")
+        elif name in seen:
+            yield causes.duplicate(f"{where}.name", name)
+        else:
+            yield from check_name(f"{where}.name", name, problems_of_dns_label)
+            seen.add(name)
+        if sum(each.get(field) is not None for field in names) != 1:
+            yield causes.invalid(where, dict(each), f"must specify one of: {', '.join(names)}")
+        for field in names:
+            if each.get(field) is not None:
+                yield from check_name(f"{where}.{field}", each[field], problems_of_dns_subdomain)
 
 
-def _writable_by(subresource: str | None) -> frozenset[str]:
-    """The fields of a pod or its containers that only this subresource may write."""
-    if subresource is None:
-        return frozenset({"ephemeralContainers", "resources", "resizePolicy", "nodeName"})
-    return _SUBRESOURCES.get(subresource, frozenset())
+def _pod_resources(spec: _Raw, path: str) -> Causes:
+    # `validatePodResources` and `validatePodResourceConsistency`.
+    resources, where = spec.get("resources"), f"{path}.resources"
+    if not isinstance(resources, Mapping):
+        return
+    if (spec.get("os") or {}).get("name") == "windows":
+        yield causes.forbidden(where, "may not be set for a windows pod")
+        return
+    if resources.get("claims") is not None:
+        yield causes.forbidden(f"{where}.claims", "cannot be set for a whole pod")
+    yield from check_resources(resources, where, (), of_pod=True)
+    requests, limits = resources.get("requests") or {}, resources.get("limits") or {}
+    for name, value in requests.items():
+        total, own = _total(spec, name), parse_quantity(value)
+        if own is not None and total is not None and total > own.milli_value():
+            rule = "must be at least the sum of the containers' requests"
+            yield causes.invalid(f"{where}.requests[{name}]", own.canonical(), rule)
+    for index, container in enumerate_objects(spec.get("containers")):
+        for name, value in ((container.get("resources") or {}).get("limits") or {}).items():
+            own, whole = parse_quantity(value), parse_quantity(limits.get(name, "0"))
+            if name in limits and own is not None and whole is not None and own > whole:
+                rule = f"must be at most the pod's limit of {whole.canonical()}"
+                below = f"{where}.containers[{index}][{name}].limits"
+                yield causes.invalid(below, own.canonical(), rule)
 
 
-_SUBRESOURCES: Final = {
-    "binding": frozenset({"nodeName"}),
-    "ephemeralcontainers": frozenset({"ephemeralContainers"}),
-    "resize": frozenset({"resources", "resizePolicy"}),
-}
+def _total(spec: _Raw, name: str) -> int | None:
+    """The sum of the containers' requests, in thousandths; None if there is none."""
+    found = [
+        parse_quantity(((container.get("resources") or {}).get("requests") or {}).get(name))
+        for _, container in enumerate_objects(spec.get("containers"))
+        if name in ((container.get("resources") or {}).get("requests") or {})
+    ]
+    amounts = [each.milli_value() for each in found if each is not None]
+    return sum(amounts) if amounts else None
 
 
-def _immutable_part(spec: _Raw, before: _Raw, writable: frozenset[str]) -> dict[str, Any]:
-    """The part of a spec that must not change; a gated pod may still get node constraints."""
-    mutable = writable | {"activeDeadlineSeconds", "tolerations", "schedulingGates"}
-    if before.get("schedulingGates"):
-        mutable |= {"nodeSelector", "affinity"}
-    if (before.get("terminationGracePeriodSeconds") or 0) < 0:
-        mutable |= {"terminationGracePeriodSeconds"}
-    rest = {key: value for key, value in spec.items() if key not in mutable}
-    for group in ("containers", "initContainers"):
-        if group in rest:
-            rest[group] = [_immutable_container(each, writable) for each in rest[group] or ()]
-    return rest
-
-
-def _immutable_container(container: _Raw, writable: frozenset[str]) -> dict[str, Any]:
-    mutable = writable | {"image"}
-    return {key: value for key, value in container.items() if key not in mutable}
+def _file_references(spec: _Raw, path: str, volumes: Mapping[str, _Raw]) -> Causes:
+    # `validateFileKeyRefVolumes`.
+    for where, container in containers_of(spec, path):
+        for index, each in enumerate_objects(container.get("env")):
+            ref = (each.get("valueFrom") or {}).get("fileKeyRef")
+            if not isinstance(ref, Mapping):
+                continue
+            name = ref.get("volumeName") or ""
+            below = f"{where}.env[{index}].valueFrom.fileKeyRef.volumeName"
+            if name not in volumes:
+                yield causes.not_found(below, name)
+            elif volumes[name].get("emptyDir") is None:
+                yield causes.invalid(below, name, "must be a volume of the type emptyDir")

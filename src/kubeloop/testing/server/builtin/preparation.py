@@ -1,8 +1,8 @@
 """Prepares objects for creation and update, as `PrepareForCreate` and `PrepareForUpdate` do.
 
-Resets the status, allocates addresses and ports, generates the selectors of jobs.
+Resets the status, generates the selectors of jobs, sets what admission plugins add.
 Guarantees: never changes objects in place.
-See also: defaults (`builtin_defaults`), free addresses and ports (`allocation`).
+See also: defaults (`builtin_defaults`), services (`service_preparation`).
 """
 
 from __future__ import annotations
@@ -10,22 +10,22 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from kubeloop.wire import JsonObject, resources
 
-from ..statuses import Cause, StatusError, invalid
-from ..values import causes
 from ..values.json_values import map_field, map_items, value_at, with_defaults, without
 from .allocation import Allocator
 from .builtin_defaults import default
+from .label_keys import with_label_keys
 from .pod_defaults import complete_pod_spec
+from .quality import quality_of_service
+from .service_preparation import allocate_service, update_service
 from .spec_cache import cached_by_content
 
 __all__ = [
     "prepare_for_create",
     "prepare_for_update",
-    "quality_of_service",
     "with_template_generation_of",
 ]
 
@@ -56,11 +56,12 @@ def prepare_for_create(
             return _new_pod(obj)
         case "", "Namespace":
             return _new_namespace(obj)
-        case "", "PersistentVolume":
-            since = value_at(obj, "metadata", "creationTimestamp")
-            return {**obj, "status": {**obj["status"], "lastPhaseTransitionTime": since}}
+        case "", "Node":
+            return map_field(obj, "spec", _with_not_ready, make=True)
+        case "", "PersistentVolume" | "PersistentVolumeClaim":
+            return _protected(kind, obj)
         case "", "Service":
-            return _allocate(obj, allocator)
+            return allocate_service(obj, allocator)
         case "", "ServiceAccount":
             return _clean_secrets(obj)
         case "apiregistration.k8s.io", "APIService":
@@ -90,23 +91,55 @@ def _kinds_with_status() -> Iterable[tuple[str, str]]:
 _WITH_STATUS: Final = frozenset(_kinds_with_status())
 
 
+def _with_not_ready(spec: JsonObject) -> JsonObject:
+    # TaintNodesByCondition: no pod runs on a new node before the node controller allows it.
+    taints = spec.get("taints") or []
+    own = {"key": _TOLERATED[0], "effect": "NoSchedule"}
+    has_taint = any(
+        each.get("key") == own["key"] and each.get("effect") == own["effect"] for each in taints
+    )
+    return spec if has_taint else {**spec, "taints": [*taints, own]}
+
+
+def _protected(kind: str, obj: JsonObject) -> JsonObject:
+    # StorageObjectInUseProtection: the controller `protection` ends it.
+    finalizer = f"kubernetes.io/{'pv' if kind == 'PersistentVolume' else 'pvc'}-protection"
+    created = value_at(obj, "metadata", "creationTimestamp")
+    if kind == "PersistentVolume" and created:
+        phase = {"phase": "Pending", "lastPhaseTransitionTime": created}
+        obj = {**obj, "status": phase}
+
+    def protect(meta: JsonObject) -> JsonObject:
+        found = meta.get("finalizers") or []
+        return meta if finalizer in found else {**meta, "finalizers": [*found, finalizer]}
+
+    return map_field(obj, "metadata", protect)
+
+
 # --- pods, namespaces, jobs
 
 
 def _new_pod(obj: JsonObject) -> JsonObject:
     # Cached by spec: the pods of a replica set differ only in their names.
-    obj = {**obj, **_pending_pod({key: obj[key] for key in obj.keys() & {"spec"}})}
-    if not value_at(obj, "spec", "schedulingGates"):
-        return obj
+    pod = {**obj, **_pending_pod({key: obj[key] for key in obj.keys() & {"spec"}})}
+    spec = pod.get("spec") or {}
+    if spec.get("affinity") or spec.get("topologySpreadConstraints"):
+        labels = value_at(pod, "metadata", "labels") or {}
+        pod = {**pod, "spec": with_label_keys(spec, labels)}
+    return _gated(pod) if spec.get("schedulingGates") else pod
+
+
+def _gated(pod: JsonObject) -> JsonObject:
+    # `applySchedulingGatedCondition`.
     condition = {
         "type": "PodScheduled",
         "status": "False",
         "lastProbeTime": None,
-        "lastTransitionTime": value_at(obj, "metadata", "creationTimestamp"),
+        "lastTransitionTime": value_at(pod, "metadata", "creationTimestamp"),
         "reason": "SchedulingGated",
         "message": "a pod with scheduling gates is not scheduled",
     }
-    return {**obj, "status": {**obj["status"], "conditions": [condition]}}
+    return {**pod, "status": {**pod["status"], "conditions": [condition]}}
 
 
 @cached_by_content
@@ -119,7 +152,13 @@ def _pending_pod(pod: JsonObject) -> JsonObject:
 
 def _admit_spec(spec: JsonObject) -> JsonObject:
     """The spec after the admission plugins Priority and DefaultTolerationSeconds."""
-    spec = with_defaults(spec, {"priority": 0, "preemptionPolicy": "PreemptLowerPriority"})
+    return _with_tolerations(
+        with_defaults(spec, {"priority": 0, "preemptionPolicy": "PreemptLowerPriority"})
+    )
+
+
+def _with_tolerations(spec: JsonObject) -> JsonObject:
+    # DefaultTolerationSeconds, at creation and at updates.
     tolerations = spec.get("tolerations") or []
     missing = [
         {"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
@@ -132,33 +171,6 @@ def _admit_spec(spec: JsonObject) -> JsonObject:
 def _tolerates(toleration: Mapping[str, Any], key: str) -> bool:
     matches_key = toleration.get("key") in (key, None, "")
     return matches_key and toleration.get("effect") in ("NoExecute", None, "")
-
-
-def quality_of_service(pod: Mapping[str, Any]) -> str:
-    """`Guaranteed` if all containers have limits equal to their requests, `BestEffort` without
-    any limits and requests, else `Burstable`: `ComputePodQOS` of Kubernetes."""
-    containers = [
-        *(value_at(pod, "spec", "containers") or ()),
-        *(value_at(pod, "spec", "initContainers") or ()),
-    ]
-    resources_of = [_limits_and_requests(each) for each in containers]
-    if not any(limits or requests for limits, requests in resources_of):
-        return "BestEffort"
-    are_limited = all(limits.keys() == {"cpu", "memory"} for limits, _ in resources_of)
-    are_equal = all({**limits, **requests} == limits for limits, requests in resources_of)
-    return "Guaranteed" if are_limited and are_equal else "Burstable"
-
-
-def _limits_and_requests(container: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
-    def of(name: str) -> dict[str, str]:
-        amounts = value_at(container, "resources", name) or {}
-        return {
-            key: str(value)
-            for key, value in amounts.items()
-            if key in {"cpu", "memory"} and str(value) != "0"
-        }
-
-    return of("limits"), of("requests")
 
 
 def _new_namespace(obj: JsonObject) -> JsonObject:
@@ -203,16 +215,19 @@ def _new_job(obj: JsonObject) -> JsonObject:
         labels |= {"job-name": name, f"{_JOB}job-name": name}
 
     def mark(meta: JsonObject) -> JsonObject:
-        return {**meta, "labels": {**(meta.get("labels") or {}), **labels}}
+        return {**meta, "labels": {**labels, **(meta.get("labels") or {})}}
 
-    def select(spec: JsonObject) -> JsonObject:
-        selector = {"matchLabels": {f"{_JOB}controller-uid": uid}}
-        spec = spec if spec.get("selector") else {**spec, "selector": selector}
+    def select(selector: JsonObject) -> JsonObject:
+        own = {f"{_JOB}controller-uid": uid}
+        return {**selector, "matchLabels": {**own, **(selector.get("matchLabels") or {})}}
+
+    def change(spec: JsonObject) -> JsonObject:
+        spec = map_field(spec, "selector", select, make=True)
         return map_field(
             spec, "template", lambda value: map_field(value, "metadata", mark, make=True)
         )
 
-    job = map_field(obj, "spec", select)
+    job = map_field(obj, "spec", change)
     own, inner = (
         value_at(obj, "metadata", "labels"),
         value_at(obj, "spec", "template", "metadata", "labels"),
@@ -242,126 +257,29 @@ def with_template_generation_of(new: JsonObject, old: JsonObject) -> JsonObject:
     return _with_template_generation(new, number if is_same else number + 1)
 
 
-# --- services
+# --- updates
 
 
 def prepare_for_update(
     group: str, kind: str, new: dict[str, Any], old: dict[str, Any], allocator: Allocator
 ) -> dict[str, Any]:
-    """`new` with the allocations of `old` that it does not mention; others are released.
+    """`new` with what its kind keeps of `old`: allocations, finalizers, the template generation.
 
     Raises:
         StatusError: a requested address or port cannot be allocated (422).
     """
-    if (group, kind) == ("", "ServiceAccount"):
-        return _clean_secrets(new)
-    if (group, kind) == ("", "Secret"):
-        return with_defaults(new, {"type": old.get("type")})
-    if (group, kind) == ("apps", "DaemonSet"):
-        return with_template_generation_of(new, old)
-    if (group, kind) != ("", "Service"):
-        return new
-    patched = map_field(new, "spec", lambda spec: _with_allocations(spec, old.get("spec") or {}))
-    if _changes_address(patched.get("spec") or {}, old.get("spec") or {}):
-        return patched  # validation will reject it
-    # Released first, so that the service can allocate the same addresses and ports again.
-    allocator.release(old)
-    try:
-        return _allocate(patched, allocator)
-    except StatusError:
-        allocator.adopt(old)
-        raise
-
-
-def _changes_address(spec: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
-    """Whether a service requests another address than it has."""
-    address = before.get("clusterIP")
-    is_external = "ExternalName" in {spec.get("type"), before.get("type")}
-    return bool(address) and not is_external and spec.get("clusterIP") != address
-
-
-def _with_allocations(spec: JsonObject, before: Mapping[str, Any]) -> JsonObject:
-    """A spec with its former addresses and ports, as `patchAllocatedValues` of Kubernetes."""
-    if spec.get("type") == "ExternalName":
-        return without(spec, "clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy")
-    if before.get("type") != "ExternalName":
-        names = ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy")
-        spec = with_defaults(spec, {key: before[key] for key in names if before.get(key)})
-    node_ports = {
-        (port.get("protocol"), port.get("port")): port["nodePort"]
-        for port in before.get("ports") or ()
-        if port.get("nodePort")
-    }
-    if spec.get("type") == "ClusterIP":
-        return map_items(spec, "ports", lambda port: _without_old_node_port(port, node_ports))
-    return map_items(spec, "ports", lambda port: _with_old_node_port(port, node_ports))
-
-
-_NodePorts: TypeAlias = Mapping[tuple[Any, Any], int]
-
-
-def _with_old_node_port(port: JsonObject, node_ports: _NodePorts) -> JsonObject:
-    number = node_ports.get((port.get("protocol"), port.get("port")))
-    return port if port.get("nodePort") or not number else {**port, "nodePort": number}
-
-
-def _without_old_node_port(port: JsonObject, node_ports: _NodePorts) -> JsonObject:
-    # A client that changes the type to ClusterIP need not remove the node ports itself.
-    number = node_ports.get((port.get("protocol"), port.get("port")))
-    return without(port, "nodePort") if port.get("nodePort") == number else port
-
-
-def _allocate(obj: JsonObject, allocator: Allocator) -> JsonObject:
-    """Allocate the addresses and ports of a service; if one fails, all are released."""
-    problems: list[Cause] = []
-    before = obj
-    obj = map_field(obj, "spec", lambda spec: _with_addresses(spec, allocator, problems))
-    if not problems:
-        obj = map_field(obj, "spec", lambda spec: _with_ports(spec, allocator, problems))
-    if problems:
-        if obj is not before:
-            allocator.release(obj)
-        raise invalid("", "Service", value_at(obj, "metadata", "name") or "", problems)
-    return obj
-
-
-def _with_addresses(spec: JsonObject, allocator: Allocator, problems: list[Cause]) -> JsonObject:
-    # A headless service has the literal address "None".
-    if spec.get("type") == "ExternalName":
-        return spec
-    requested = spec.get("clusterIP") or (spec.get("clusterIPs") or [""])[0]
-    try:
-        address = requested if requested == "None" else allocator.allocate_address(requested)
-    except ValueError as error:
-        detail = f"failed to allocate IP {requested}: {error}"
-        if "does not appear to be" in detail:
-            detail = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
-            problems.append(causes.invalid("spec.clusterIPs[0]", requested, detail))
-        else:
-            problems.append(causes.invalid("spec.clusterIPs", [requested], detail))
-        return spec
-    family = {"ipFamilies": ["IPv4"], "ipFamilyPolicy": "SingleStack"}
-    return with_defaults({**spec, "clusterIP": address, "clusterIPs": [address]}, family)
-
-
-def _with_ports(spec: JsonObject, allocator: Allocator, problems: list[Cause]) -> JsonObject:
-    kind, ports = spec.get("type"), spec.get("ports") or []
-    needs_ports = kind == "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts") is not False
-    if kind not in {"NodePort", "LoadBalancer"}:
-        return spec
-    allocated: set[int] = set()
-    result: list[Any] = []
-    for index, port in enumerate(ports):
-        requested = port.get("nodePort") or 0
-        if not requested and kind == "LoadBalancer" and not needs_ports:
-            result.append(port)
-            continue
-        try:
-            # Two protocols of one service may share a node port.
-            number = requested if requested in allocated else allocator.allocate_port(requested)
-        except ValueError as error:
-            problems.append(causes.invalid(f"spec.ports[{index}].nodePort", requested, str(error)))
-            continue
-        allocated.add(number)
-        result.append({**port, "nodePort": number})
-    return {**spec, "ports": result}
+    match group, kind:
+        case "", "Namespace":
+            # Only the subresource finalize changes them.
+            return {**new, "spec": old.get("spec") or {}}
+        case "", "Pod":
+            return map_field(new, "spec", _with_tolerations)
+        case "", "Secret":
+            return with_defaults(new, {"type": old.get("type")})
+        case "", "Service":
+            return update_service(new, old, allocator)
+        case "", "ServiceAccount":
+            return _clean_secrets(new)
+        case "apps", "DaemonSet":
+            return with_template_generation_of(new, old)
+    return new

@@ -23,6 +23,19 @@ _MAX_SIZE: Final = 16 * 1024  # bytes of a cached spec
 Spec: TypeAlias = Any  # a JSON object that is never changed in place
 
 
+# The last spec that was encoded: a write asks several caches about the same object.
+_last: list[tuple[Spec, bytes]] = [(None, b"null")]
+
+
+def _text_of(spec: Spec) -> bytes:
+    # Specs never change in place, so that the same object has the same text.
+    last, text = _last[0]
+    if last is not spec:
+        text = encoded(spec)
+        _last[0] = (spec, text)
+    return text
+
+
 def cached_by_content(change: Callable[[Spec], Spec]) -> Callable[[Spec], Spec]:
     """A pure function `change` with a cache of its results."""
 
@@ -32,7 +45,7 @@ def cached_by_content(change: Callable[[Spec], Spec]) -> Callable[[Spec], Spec]:
 
     @functools.wraps(change)
     def call(spec: Spec) -> Spec:
-        text = encoded(spec)
+        text = _text_of(spec)
         return cached(text) if len(text) <= _MAX_SIZE else change(spec)
 
     return call
@@ -50,7 +63,7 @@ def cached_if_valid(
 
     @functools.wraps(check)
     def call(spec: Spec, path: str) -> Iterator[Any]:
-        text = encoded(spec)
+        text = _text_of(spec)
         if len(text) > _MAX_SIZE or not is_valid(text):
             yield from check(spec, path)
 

@@ -23,16 +23,26 @@ from ..values.json_values import json_equal
 __all__ = [
     "Causes",
     "check_choice",
+    "check_cidr",
+    "check_endpoint_ip",
     "check_int_or_percent",
+    "check_ip",
+    "check_label_key",
     "check_labels",
     "check_minimum",
     "check_name",
     "check_port",
     "check_port_or_name",
     "check_quantity",
+    "check_range",
+    "check_relative_path",
     "check_selector",
     "check_unchanged",
     "enumerate_objects",
+    "has_parent_step",
+    "ip_family",
+    "is_ip_address",
+    "is_network",
     "is_zero",
     "parse_quantity",
 ]
@@ -55,6 +65,90 @@ def is_ip_address(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+@functools.lru_cache(4096)
+def ip_family(text: str) -> str:
+    """The family of an address: "IPv4", "IPv6", or "" if it is invalid."""
+    # StrictIPCIDRValidation: no leading zeros, no zones, no IPv4 addresses in IPv6 notation.
+    try:
+        found = ipaddress.ip_address(text)
+    except ValueError:
+        return ""
+    if isinstance(found, ipaddress.IPv6Address):
+        return "" if found.scope_id is not None or found.ipv4_mapped is not None else "IPv6"
+    return "IPv4"
+
+
+def check_ip(path: str, value: str) -> Causes:
+    """A valid IP address, as `IsValidIPForLegacyField`."""
+    if not ip_family(value):
+        rule = "must be an IP address such as 10.9.8.7 or 2001:db8::ffff"
+        yield causes.invalid(path, value, rule)
+
+
+def check_cidr(path: str, value: str) -> Causes:
+    """A network such as 10.0.0.0/8, without bits of a host, as `IsValidCIDRForLegacyField`."""
+    if not is_network(value):
+        rule = "must be a network in CIDR notation such as 192.168.0.0/16 or 2001:db8::/64"
+        yield causes.invalid(path, value, rule)
+
+
+@functools.lru_cache(1024)
+def is_network(text: str) -> bool:
+    """Whether a text is a network in CIDR notation."""
+    address, slash, bits = text.partition("/")
+    if not slash or not bits.isascii() or not bits.isdecimal() or str(int(bits)) != bits:
+        return False
+    try:
+        return bool(ip_family(address)) and bool(ipaddress.ip_network(text))
+    except ValueError:
+        return False
+
+
+def check_endpoint_ip(path: str, value: str) -> Causes:
+    """An address that traffic can be sent to, as `ValidateEndpointIP`."""
+    try:
+        address = ipaddress.ip_address(value)
+    except ValueError:
+        yield causes.invalid(path, value, "must be a valid IP address")
+        return
+    if address.is_unspecified:
+        yield causes.invalid(path, value, "may not be unspecified")
+    if address.is_loopback:
+        yield causes.invalid(path, value, "may not be a loopback address")
+    if address.is_link_local:
+        yield causes.invalid(path, value, "may not be a link-local address")
+    if address in _LOCAL_MULTICAST.get(address.version, ()):
+        yield causes.invalid(path, value, "may not be a link-local multicast address")
+
+
+_LOCAL_MULTICAST: Final[dict[int, Any]] = {
+    4: ipaddress.ip_network("224.0.0.0/24"),
+    6: ipaddress.ip_network("ff02::/16"),
+}
+
+
+def check_range(path: str, value: Any, lowest: int, highest: int) -> Causes:
+    """A number between two limits; nothing for a missing one."""
+    if isinstance(value, int) and not lowest <= value <= highest:
+        yield causes.invalid(path, value, f"must be between {lowest} and {highest}, inclusive")
+
+
+def has_parent_step(path: str) -> bool:
+    """Whether a file path contains a `..` step."""
+    return ".." in path.split("/")
+
+
+def check_relative_path(path: str, value: str, *, reserved: bool = False) -> Causes:
+    """A path below a directory; `reserved` also rejects names that start with two dots."""
+    # `validateLocalDescendingPath` and `ValidateLocalNonReservedPath`.
+    if value.startswith("/"):
+        yield causes.invalid(path, value, "must be a relative path")
+    if has_parent_step(value):
+        yield causes.invalid(path, value, "must not contain '..'")
+    if reserved and value.startswith("..") and not value.startswith("../"):
+        yield causes.invalid(path, value, "must not start with '..'")
 
 
 def check_choice(
@@ -81,6 +175,16 @@ def check_unchanged(path: str, value: Any, before: Any) -> Causes:
 def check_name(path: str, value: Any, rule: Callable[[str], list[str]]) -> Causes:
     """Check `value` with a rule of `kubeloop.meta.names`."""
     yield from (causes.invalid(path, value, problem) for problem in rule(str(value)))
+
+
+def check_label_key(path: str, value: Any) -> Causes:
+    """A qualified name: the key of a label, the type of a condition."""
+    yield from (causes.invalid(path, value, problem) for problem in _key_problems(value or ""))
+
+
+def _key_problems(key: str) -> list[str]:
+    # kube-apiserver reports an empty key twice: as empty, and as matching no pattern.
+    return problems_of_label_key(key) + ([] if key else problems_of_label_key("-"))
 
 
 def check_port(path: str, value: Any) -> Causes:
@@ -159,9 +263,7 @@ def check_labels(path: str, value: Any) -> Causes:
     for key, label in (value or {}).items():
         if _is_valid_label(key, label):
             continue
-        # kube-apiserver reports an empty key twice: as empty, and as matching no pattern.
-        found = problems_of_label_key(key) + ([] if key else problems_of_label_key("-"))
-        yield from (causes.invalid(path, key, problem) for problem in found)
+        yield from check_label_key(path, key)
         yield from (
             causes.invalid(path, label, problem) for problem in problems_of_label_value(label)
         )
@@ -193,4 +295,9 @@ def _expression(path: str, term: Mapping[str, Any]) -> Causes:
         yield causes.forbidden(f"{path}.values", rule)
     elif operator not in _OPERATORS:
         yield causes.invalid(f"{path}.operator", operator, "not a valid selector operator")
-    yield from check_name(f"{path}.key", term.get("key") or "", problems_of_label_key)
+    yield from check_label_key(f"{path}.key", term.get("key") or "")
+    for index, each in enumerate(values or ()):
+        where = f"{path}.values[{index}]"
+        yield from (
+            causes.invalid(where, each, problem) for problem in problems_of_label_value(each)
+        )

@@ -1,7 +1,8 @@
-"""Validation of workloads: deployments, sets, jobs.
+"""Validation of workloads: deployments, sets, controllers, revisions.
 
-Guarantees: the common checks, with kube-apiserver's paths, reasons and messages.
-See also: the specs of their templates (`pod_validation`).
+Guarantees: the causes of kube-apiserver's apps group and of replication controllers, for
+writes of the objects and of their status.
+See also: jobs (`job_validation`), templates and selectors (`template_validation`).
 """
 
 from __future__ import annotations
@@ -9,36 +10,40 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
-from kubeloop.selectors import selector_from_map, selector_from_wire
-from kubeloop.wire import InvalidArgument
+from kubeloop.meta import problems_of_dns_label
+from kubeloop.selectors import selector_from_map
 
-from ..statuses import Cause
 from ..values import causes
-from .cron import problem_of_schedule
-from .pod_validation import problems_of_pod_spec
+from .claim_validation import problems_of_claim_spec
+from .job_validation import JOB_STATUS, JOBS
+from .template_validation import (
+    mismatch,
+    problems_of_selector,
+    problems_of_template,
+    template_labels,
+)
 from .value_rules import (
     Causes,
     check_choice,
     check_int_or_percent,
-    check_labels,
     check_minimum,
-    check_selector,
+    check_name,
     check_unchanged,
+    enumerate_objects,
     is_zero,
 )
 
-__all__ = ["WORKLOADS"]
+__all__ = ["WORKLOADS", "WORKLOAD_STATUS"]
 
 _Raw: TypeAlias = Mapping[str, Any]
-_CRON_JOB_NAME: Final = 52  # a label of 63 characters, without the suffix of its jobs
 
 
 def _deployment(obj: _Raw, old: _Raw | None) -> Causes:
     # `ValidateDeploymentSpec`.
     spec = obj.get("spec") or {}
     yield from check_minimum("spec.replicas", spec.get("replicas"))
-    yield from _selector_problems(spec, "deployment")
-    yield from _template_problems(spec, "spec.template", always=True)
+    yield from problems_of_selector(spec, "deployment")
+    yield from problems_of_template(spec, "spec.template", always="ReplicaSet")
     yield from _strategy_problems(spec.get("strategy") or {})
     for field in ("minReadySeconds", "revisionHistoryLimit"):
         yield from check_minimum(f"spec.{field}", spec.get(field))
@@ -85,8 +90,8 @@ def _replica_set(obj: _Raw, old: _Raw | None) -> Causes:
     spec = obj.get("spec") or {}
     for field in ("replicas", "minReadySeconds"):
         yield from check_minimum(f"spec.{field}", spec.get(field))
-    yield from _selector_problems(spec, "deployment")
-    yield from _template_problems(spec, "spec.template", always=True)
+    yield from problems_of_selector(spec, "deployment")
+    yield from problems_of_template(spec, "spec.template", always="ReplicaSet")
     yield from _check_immutable(spec, old, "selector")
 
 
@@ -97,195 +102,124 @@ def _stateful_set(obj: _Raw, old: _Raw | None) -> Causes:
     if policy not in (None, "", "OrderedReady", "Parallel"):
         rule = "must be 'OrderedReady' or 'Parallel'"
         yield causes.invalid("spec.podManagementPolicy", policy, rule)
-    strategy = spec.get("updateStrategy") or {}
-    if strategy.get("type") not in (None, "", "RollingUpdate", "OnDelete"):
-        rule = "must be 'RollingUpdate' or 'OnDelete'"
-        yield causes.invalid("spec.updateStrategy", dict(strategy), rule)
-    yield from check_minimum("spec.replicas", spec.get("replicas"))
-    yield from _selector_problems(spec, "statefulset")
-    yield from _template_problems(spec, "spec.template", always=True)
+    yield from _set_strategy(spec.get("updateStrategy") or {})
+    retention = spec.get("persistentVolumeClaimRetentionPolicy") or {}
+    for field in ("whenDeleted", "whenScaled"):
+        where = f"spec.persistentVolumeClaimRetentionPolicy.{field}"
+        yield from check_choice(where, retention.get(field), ("Delete", "Retain"))
+    for index, claim in enumerate_objects(spec.get("volumeClaimTemplates")):
+        where = f"spec.volumeClaimTemplates[{index}].spec"
+        yield from problems_of_claim_spec(claim.get("spec") or {}, where)
+    for field in ("replicas", "minReadySeconds"):
+        yield from check_minimum(f"spec.{field}", spec.get(field))
+    start = (spec.get("ordinals") or {}).get("start")
+    yield from check_minimum("spec.ordinals.start", start)
+    if spec.get("serviceName"):
+        yield from check_name("spec.serviceName", spec["serviceName"], problems_of_dns_label)
+    yield from problems_of_selector(spec, "statefulset")
+    full = _with_claim_volumes(spec)
+    yield from problems_of_template(full, "spec.template", always="StatefulSet")
     names = ("selector", "volumeClaimTemplates", "serviceName", "podManagementPolicy")
     yield from _check_immutable(spec, old, *names)
+
+
+def _set_strategy(strategy: _Raw) -> Causes:
+    kind, rolling = strategy.get("type"), strategy.get("rollingUpdate")
+    where = "spec.updateStrategy"
+    if kind not in (None, "", "RollingUpdate", "OnDelete"):
+        rule = "must be 'RollingUpdate' or 'OnDelete'"
+        yield causes.invalid(where, dict(strategy), rule)
+    elif isinstance(rolling, Mapping):
+        path = f"{where}.rollingUpdate"
+        if kind == "OnDelete":
+            rule = "only allowed for updateStrategy 'RollingUpdate'"
+            yield causes.invalid(path, dict(rolling), rule)
+            return
+        yield from check_minimum(f"{path}.partition", rolling.get("partition"))
+        most = rolling.get("maxUnavailable")
+        yield from check_int_or_percent(f"{path}.maxUnavailable", most, at_most_all=True)
+        if most is not None and is_zero(most):
+            yield causes.invalid(f"{path}.maxUnavailable", most, "cannot be 0")
+
+
+def _with_claim_volumes(spec: _Raw) -> _Raw:
+    """A spec whose template has a volume for each claim, as the pods will have."""
+    claims = [
+        (each.get("metadata") or {}).get("name")
+        for _, each in enumerate_objects(spec.get("volumeClaimTemplates"))
+    ]
+    template = spec.get("template")
+    if not isinstance(template, Mapping):
+        return spec
+    pod = {
+        key: value
+        for key, value in (template.get("spec") or {}).items()
+        if key not in {"subdomain", "hostname"}
+    }
+    if claims:
+        added = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in claims]
+        own = [each for each in pod.get("volumes") or () if each.get("name") not in claims]
+        pod["volumes"] = [*added, *own]
+    return {**spec, "template": {**template, "spec": pod}}
 
 
 def _daemon_set(obj: _Raw, old: _Raw | None) -> Causes:
     # `ValidateDaemonSetSpec`.
     spec = obj.get("spec") or {}
-    yield from _selector_problems(spec, "daemonset")
-    yield from _template_problems(spec, "spec.template", always=True)
-    strategy, kinds = spec.get("updateStrategy") or {}, ("RollingUpdate", "OnDelete")
-    if strategy.get("type") not in (None, "", *kinds):
-        yield causes.not_supported("spec.updateStrategy", dict(strategy), kinds)
+    yield from problems_of_selector(spec, "daemonset")
+    yield from problems_of_template(spec, "spec.template", always="DaemonSet")
     for field in ("minReadySeconds", "revisionHistoryLimit"):
         yield from check_minimum(f"spec.{field}", spec.get(field))
+    strategy, kinds = spec.get("updateStrategy") or {}, ("RollingUpdate", "OnDelete")
+    rolling = strategy.get("rollingUpdate")
+    if strategy.get("type") not in (None, "", *kinds):
+        yield causes.not_supported("spec.updateStrategy", dict(strategy), kinds)
+    elif strategy.get("type") != "OnDelete" and isinstance(rolling, Mapping):
+        yield from _daemon_rolling(rolling, "spec.updateStrategy.rollingUpdate")
     yield from _check_immutable(spec, old, "selector")
 
 
+def _daemon_rolling(rolling: _Raw, path: str) -> Causes:
+    # A node runs either no pod or two pods during an update.
+    unavailable, surge = rolling.get("maxUnavailable"), rolling.get("maxSurge")
+    yield from check_int_or_percent(f"{path}.maxUnavailable", unavailable, at_most_all=True)
+    yield from check_int_or_percent(f"{path}.maxSurge", surge, at_most_all=True)
+    # A text that is no percentage counts as zero.
+    has_unavailable, has_surge = (
+        not is_zero(each) and (isinstance(each, int) or str(each).endswith("%"))
+        for each in (unavailable, surge)
+    )
+    if has_unavailable and has_surge:
+        rule = "may not be set when maxUnavailable is non-zero"
+        yield causes.invalid(f"{path}.maxSurge", surge, rule)
+    elif not has_unavailable and not has_surge:
+        yield causes.required(f"{path}.maxUnavailable", "cannot be 0 when maxSurge is 0")
+
+
 def _replication_controller(obj: _Raw, _: _Raw | None) -> Causes:
+    # `ValidateReplicationControllerSpec`.
     spec = obj.get("spec") or {}
-    yield from check_minimum("spec.replicas", spec.get("replicas"))
+    for field in ("replicas", "minReadySeconds"):
+        yield from check_minimum(f"spec.{field}", spec.get(field))
     labels = spec.get("selector") or {}
     if not labels:
         yield causes.required("spec.selector")
-    elif not selector_from_map(labels, validate=False).matches(_template_labels(spec)):
-        yield _mismatch(spec, "spec.template")
-    yield from _template_problems(spec, "spec.template", always=True)
+    if not isinstance(spec.get("template"), Mapping):
+        yield causes.required("spec.template")
+        return
+    if labels and not selector_from_map(labels, validate=False).matches(template_labels(spec)):
+        yield mismatch(spec, "spec.template")
+    yield from problems_of_template(spec, "spec.template", always="ReplicationController")
 
 
-# --- jobs
-
-
-def _job(obj: _Raw, old: _Raw | None) -> Causes:
-    # `ValidateJobCreate` and `ValidateJobUpdate`; the selector was generated by `preparation`.
-    spec = obj.get("spec") or {}
-    yield from _job_spec(spec, "spec")
-    if not spec.get("selector"):
-        yield causes.required("spec.selector")
-    elif not _matches(spec["selector"], _template_labels(spec)):
-        yield _mismatch(spec, "spec.template")
+def _controller_revision(obj: _Raw, old: _Raw | None) -> Causes:
+    # `validateControllerRevision`: the data of a revision never change.
+    data = obj.get("data")
+    if data is None:
+        yield causes.required("data")
+    yield from check_minimum("revision", obj.get("revision"))
     if old is not None:
-        yield from _job_change(spec, old.get("spec") or {})
-
-
-def _job_spec(spec: _Raw, path: str) -> Causes:
-    numbers = (
-        "parallelism",
-        "completions",
-        "activeDeadlineSeconds",
-        "backoffLimit",
-        "ttlSecondsAfterFinished",
-    )
-    for field in numbers:
-        yield from check_minimum(f"{path}.{field}", spec.get(field))
-    mode = spec.get("completionMode")
-    yield from check_choice(f"{path}.completionMode", mode, ("NonIndexed", "Indexed"))
-    if mode == "Indexed" and spec.get("completions") is None:
-        yield causes.required(f"{path}.completions", "when completion mode is Indexed")
-    yield from _template_problems(spec, f"{path}.template", always=False)
-    where = f"{path}.template.spec.restartPolicy"
-    policy = ((spec.get("template") or {}).get("spec") or {}).get("restartPolicy")
-    # `Always` is the default, so kube-apiserver reports it as missing.
-    if policy in {None, "", "Always"}:
-        yield causes.required(where, 'valid values: "OnFailure", "Never"')
-    else:
-        yield from check_choice(where, policy, ("OnFailure", "Never"))
-
-
-def _job_change(spec: _Raw, before: _Raw) -> Causes:
-    # `ValidateJobSpecUpdate`: a suspended job may still be scheduled differently.
-    yield from _completions_change(spec, before)
-    yield from check_unchanged("spec.selector", spec.get("selector"), before.get("selector"))
-    new, old = spec.get("template"), before.get("template")
-    if before.get("suspend"):
-        new, old = _immutable_template(new), _immutable_template(old)
-        inner = (new or {}).get("spec"), (old or {}).get("spec")
-        yield from check_unchanged("spec.template.spec", *inner)
-    else:
-        yield from check_unchanged("spec.template", new, old)
-    names = ("completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy")
-    for field in (*names, "successPolicy"):
-        yield from check_unchanged(f"spec.{field}", spec.get(field), before.get(field))
-
-
-def _completions_change(spec: _Raw, before: _Raw) -> Causes:
-    # Indexed jobs are elastic: completions follow parallelism.
-    path, new, old = "spec.completions", spec.get("completions"), before.get("completions")
-    if spec.get("completionMode") != "Indexed" or new is None or old is None:
-        yield from check_unchanged(path, new, old)
-    elif new != old and new != spec.get("parallelism"):
-        yield causes.invalid(path, new, "can only be modified in tandem with spec.parallelism")
-
-
-def _immutable_template(template: Any) -> Any:
-    """A template without the scheduling directives, mutable while a job is suspended."""
-    if not isinstance(template, Mapping):
-        return template
-    mutable = {"nodeSelector", "tolerations", "affinity", "schedulingGates"}
-    spec = {key: value for key, value in (template.get("spec") or {}).items() if key not in mutable}
-    meta = {
-        key: value
-        for key, value in (template.get("metadata") or {}).items()
-        if key not in {"labels", "annotations"}
-    }
-    return {"metadata": meta, "spec": spec}
-
-
-def _cron_job(obj: _Raw, old: _Raw | None) -> Causes:
-    spec, name = obj.get("spec") or {}, (obj.get("metadata") or {}).get("name") or ""
-    # A job's name has a time suffix, and must still be a label.
-    if old is None and len(name) > _CRON_JOB_NAME:
-        rule = f"must be no more than {_CRON_JOB_NAME} characters"
-        yield causes.invalid("metadata.name", name, rule)
-    schedule = spec.get("schedule") or ""
-    problem = problem_of_schedule(schedule)
-    if not schedule:
-        yield causes.required("spec.schedule")
-    elif problem:
-        yield causes.invalid("spec.schedule", schedule, problem)
-    policies, policy = ("Allow", "Forbid", "Replace"), spec.get("concurrencyPolicy")
-    yield from check_choice("spec.concurrencyPolicy", policy, policies, required=True)
-    for field in (
-        "startingDeadlineSeconds",
-        "successfulJobsHistoryLimit",
-        "failedJobsHistoryLimit",
-    ):
-        yield from check_minimum(f"spec.{field}", spec.get(field))
-    template = (spec.get("jobTemplate") or {}).get("spec") or {}
-    yield from _job_spec(template, "spec.jobTemplate.spec")
-    if template.get("selector"):
-        where = "spec.jobTemplate.spec.selector"
-        yield causes.invalid(where, template["selector"], "`selector` will be auto-generated")
-
-
-# --- shared checks
-
-
-def _selector_problems(spec: _Raw, kind: str) -> Causes:
-    path, selector = "spec.selector", spec.get("selector")
-    if selector is None:
-        if kind != "daemonset":
-            yield causes.required(path)
-        yield _mismatch(spec, "spec.template")
-        return
-    yield from check_selector(path, selector)
-    if not selector.get("matchLabels") and not selector.get("matchExpressions"):
-        yield causes.invalid(path, selector, f"empty selector is invalid for {kind}")
-    elif not _matches(selector, _template_labels(spec)):
-        yield _mismatch(spec, "spec.template")
-
-
-def _mismatch(spec: _Raw, path: str) -> Cause:
-    rule = "`selector` does not match template `labels`"
-    return causes.invalid(f"{path}.metadata.labels", _template_labels(spec) or None, rule)
-
-
-def _template_labels(spec: _Raw) -> dict[str, str]:
-    return dict(((spec.get("template") or {}).get("metadata") or {}).get("labels") or {})
-
-
-def _matches(selector: Any, labels: Mapping[str, str]) -> bool:
-    """Whether a selector matches; an invalid one has been reported already."""
-    try:
-        return selector_from_wire(selector).matches(labels)
-    except InvalidArgument:
-        return True
-
-
-def _template_problems(spec: _Raw, path: str, *, always: bool) -> Causes:
-    # `ValidatePodTemplateSpecForReplicaSet`; only jobs allow other restart policies.
-    template = spec.get("template")
-    if not isinstance(template, Mapping):
-        yield causes.required(path)
-        return
-    yield from check_labels(f"{path}.labels", (template.get("metadata") or {}).get("labels"))
-    below = template.get("spec") or {}
-    yield from problems_of_pod_spec(below, f"{path}.spec")
-    if always:
-        where = f"{path}.spec.restartPolicy"
-        yield from check_choice(where, below.get("restartPolicy"), ("Always",))
-        if below.get("activeDeadlineSeconds") is not None:
-            where = f"{path}.spec.activeDeadlineSeconds"
-            yield causes.forbidden(where, "activeDeadlineSeconds in ReplicaSet is not Supported")
+        yield from check_unchanged("data", data, old.get("data"))
 
 
 def _check_immutable(spec: _Raw, old: _Raw | None, *fields: str) -> Causes:
@@ -295,12 +229,66 @@ def _check_immutable(spec: _Raw, old: _Raw | None, *fields: str) -> Causes:
             yield from check_unchanged(f"spec.{field}", spec.get(field), before.get(field))
 
 
+# --- the status
+
+
+def _counts(*fields: str, bounded: tuple[str, ...] = ()) -> Callable[[_Raw, _Raw], Causes]:
+    """A check of counts; `bounded` ones do not exceed the replicas, nor available the ready."""
+
+    def check(obj: _Raw, old: _Raw) -> Causes:
+        status, before = obj.get("status") or {}, old.get("status") or {}
+        for field in (*fields, *bounded):
+            yield from check_minimum(f"status.{field}", status.get(field))
+        replicas, ready = status.get("replicas") or 0, status.get("readyReplicas") or 0
+        for field in bounded:
+            count = status.get(field) or 0
+            if count > replicas:
+                rule = "cannot be greater than status.replicas"
+                yield causes.invalid(f"status.{field}", count, rule)
+            if field == "availableReplicas" and count > ready:
+                yield causes.invalid(
+                    f"status.{field}", count, "cannot be greater than readyReplicas"
+                )
+        number, former = status.get("collisionCount"), before.get("collisionCount")
+        if former is not None and (number or 0) < former:
+            yield causes.invalid("status.collisionCount", number or 0, "cannot be decremented")
+
+    return check
+
+
+_AVAILABLE: Final = ("readyReplicas", "availableReplicas")
+_COMMON: Final = ("replicas", "observedGeneration", "collisionCount", "terminatingReplicas")
+_DAEMON_COUNTS: Final = (
+    "currentNumberScheduled",
+    "numberMisscheduled",
+    "desiredNumberScheduled",
+    "numberReady",
+    "observedGeneration",
+    "updatedNumberScheduled",
+    "numberAvailable",
+    "numberUnavailable",
+    "collisionCount",
+)
+
 WORKLOADS: Final[dict[tuple[str, str], Callable[[_Raw, _Raw | None], Causes]]] = {
+    **JOBS,
     ("", "ReplicationController"): _replication_controller,
+    ("apps", "ControllerRevision"): _controller_revision,
     ("apps", "DaemonSet"): _daemon_set,
     ("apps", "Deployment"): _deployment,
     ("apps", "ReplicaSet"): _replica_set,
     ("apps", "StatefulSet"): _stateful_set,
-    ("batch", "CronJob"): _cron_job,
-    ("batch", "Job"): _job,
+}
+# The checks of writes to the subresource status.
+WORKLOAD_STATUS: Final[dict[tuple[str, str], Callable[[_Raw, _Raw], Causes]]] = {
+    **JOB_STATUS,
+    ("", "ReplicationController"): _counts(*_COMMON, bounded=("fullyLabeledReplicas", *_AVAILABLE)),
+    ("apps", "DaemonSet"): _counts(*_DAEMON_COUNTS),
+    ("apps", "Deployment"): _counts(
+        *_COMMON, "unavailableReplicas", bounded=("updatedReplicas", *_AVAILABLE)
+    ),
+    ("apps", "ReplicaSet"): _counts(*_COMMON, bounded=("fullyLabeledReplicas", *_AVAILABLE)),
+    ("apps", "StatefulSet"): _counts(
+        *_COMMON, bounded=("currentReplicas", "updatedReplicas", *_AVAILABLE)
+    ),
 }

@@ -75,6 +75,10 @@ class Admission(Protocol):
         """
         ...
 
+    def admit(self, call: Call, obj: Object) -> Object:
+        """A new object with what other objects say about it. Raises `StatusError`."""
+        ...
+
     def check_escalation(self, call: Call, obj: Object, old: Object | None) -> None:
         """Check that a role or binding grants no permission that the user does not have.
 

@@ -21,6 +21,7 @@ from ..builtin.builtin_validation import prepare_for_create as prepare_builtin
 from ..builtin.builtin_validation import prepare_for_update, validate
 from ..builtin.conversion import convert
 from ..builtin.part_preparation import prepare_part_for_update
+from ..builtin.warnings import warnings_of as builtin_warnings
 from ..identity import User
 from ..registry import ServedResource
 from ..schema.crd_warnings import not_evaluated, warnings_of_crd, warnings_of_finalizers
@@ -95,7 +96,9 @@ def validation_causes(
     served: ServedResource, obj: Object, old: Object | None, *, part: str = ""
 ) -> list[Cause]:
     """Why `obj` is invalid, or why `old` may not become it by writing `part`."""
+    # Events have stricter rules in the group events.k8s.io, although both share a storage.
     group, kind = served.storage[0], served.kind
+    group = served.group if kind == "Event" else group
     causes: list[Cause] = list(validate(group, kind, obj, old, subresource=part))
     if served.custom is not None:
         causes += served.custom.schema.validate(obj, old)
@@ -104,16 +107,24 @@ def validation_causes(
     return causes
 
 
-def warnings_of(served: ServedResource, obj: Object, old: Object | None) -> list[str]:
-    """The warnings about a write; what this server does not evaluate is logged, too."""
+def warnings_of(
+    served: ServedResource, obj: Object, old: Object | None, *, part: str = ""
+) -> list[str]:
+    """What a client should know about a valid write, such as deprecated fields.
+
+    What this server does not evaluate is logged, too.
+    """
     if served.custom is not None:
-        return _finalizer_warnings(obj, old)
+        return [] if part else _finalizer_warnings(obj, old)
+    found = builtin_warnings(served.storage[0], served.kind, obj, old, subresource=part)
+    if part:
+        return found
     if served.group == _ADMISSION:
-        return _logged(served, obj, not_evaluated_by_admission(served.plural, obj, old))
+        return [*found, *_logged(served, obj, not_evaluated_by_admission(served.plural, obj, old))]
     if served.storage == _DEFINITIONS:
         ignored = _logged(served, obj, not_evaluated(obj, old))
-        return [*warnings_of_crd(obj, old), *ignored]
-    return []
+        return [*found, *warnings_of_crd(obj, old), *ignored]
+    return found
 
 
 def _finalizer_warnings(obj: Object, old: Object | None) -> list[str]:

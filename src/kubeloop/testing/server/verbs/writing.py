@@ -8,6 +8,7 @@ A create passes, after `serving.http` and `serving.dispatch`:
     strategy.default       default values, then a name for `generateName`
     strategy.complete      zero values, as Go writes them
     Tracker.track          managed fields
+    admission.admit        priorities, default limits
     strategy.prepare_create  reset the status, allocate addresses
     strategy.complete      again, as it is stored
     admission.mutate       mutating webhooks, if there are any
@@ -145,6 +146,7 @@ class Verbs:
         if not obj["metadata"].get("name"):
             obj = self._with_generated_name(served, obj)
         obj = self.track_managers(call, None, obj, now=now)
+        obj = self.admission.admit(call, obj)
         obj = strategy.complete(served, strategy.prepare_create(served, obj, self._allocator))
         return await self._store_new(call, obj, decoded.warnings)
 
@@ -156,8 +158,7 @@ class Verbs:
             obj, more = await self._mutate(call, "CREATE", obj, None)
             warnings = [*warnings, *more]
             call = _with_name(call, obj)
-        self._validate(call, obj, None)
-        warnings = [*warnings, *strategy.warnings_of(served, obj, None)]
+        warnings = [*warnings, *self._validate(call, obj, None)]
         if has_webhooks:
             warnings = [*warnings, *await self.admission.validate(call, "CREATE", obj, None)]
         meta, is_dry_run = obj["metadata"], call.options.dry_run
@@ -253,9 +254,7 @@ class Verbs:
             warnings = [*warnings, *more]
         # Counted after defaulting and webhooks: only a change that is stored counts.
         obj = with_generation(served, old.obj, obj, part=call.part)
-        self._validate(call, obj, old.obj)
-        if not call.part:
-            warnings = [*warnings, *strategy.warnings_of(served, obj, old.obj)]
+        warnings = [*warnings, *self._validate(call, obj, old.obj)]
         if has_webhooks:
             more = await self.admission.validate(call, "UPDATE", obj, old.obj)
             warnings = [*warnings, *more]
@@ -358,7 +357,8 @@ class Verbs:
         fields = obj["metadata"].get("managedFields")
         obj = with_system_metadata(served, obj, now=self.now())
         obj = strategy.complete(served, obj, metadata=True)
-        obj = strategy.prepare_create(served, strategy.default(served, obj), self._allocator)
+        obj = self.admission.admit(call, strategy.default(served, obj))
+        obj = strategy.prepare_create(served, obj, self._allocator)
         obj = strategy.complete(served, obj)
         if fields:
             obj["metadata"] = {**obj["metadata"], "managedFields": fields}
@@ -431,7 +431,8 @@ class Verbs:
         mutated = strategy.default(call.served, mutated)
         return strategy.complete(call.served, mutated, metadata=True), warnings
 
-    def _validate(self, call: Call, obj: Object, old: Object | None) -> None:
+    def _validate(self, call: Call, obj: Object, old: Object | None) -> list[str]:
+        """Reject an invalid object (`StatusError`); returns the warnings about a valid one."""
         served = call.served
         if served.group == "rbac.authorization.k8s.io":
             self.admission.check_escalation(call, obj, old)
@@ -439,6 +440,7 @@ class Verbs:
         if causes:
             name = obj["metadata"].get("name", "")
             raise invalid(served.storage[0], served.kind, name, causes)
+        return strategy.warnings_of(served, obj, old, part=call.part)
 
 
 async def _with_warnings(write: Awaitable[WriteResult], decoded: DecodedObject) -> WriteResult:

@@ -1,0 +1,278 @@
+"""Validation of HorizontalPodAutoscalers and PodDisruptionBudgets.
+
+Guarantees: the causes of `ValidateHorizontalPodAutoscaler`, `ValidatePodDisruptionBudget` and of
+writes to their status.
+See also: the versions of autoscalers (`autoscaling`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeAlias
+
+from kubeloop.meta import GroupVersion, problems_of_dns_label, problems_of_path_segment
+from kubeloop.wire import InvalidArgument
+
+from ..values import causes
+from .resource_rules import check_container_resource
+from .value_rules import (
+    Causes,
+    check_choice,
+    check_int_or_percent,
+    check_minimum,
+    check_name,
+    check_selector,
+    enumerate_objects,
+    parse_quantity,
+)
+
+__all__ = ["SCALING", "SCALING_STATUS"]
+
+_Raw: TypeAlias = Mapping[str, Any]
+
+_MAX_PERIOD: Final = 1800
+_MAX_WINDOW: Final = 3600
+# The field of each type of a metric, in the order of kube-apiserver's checks.
+_SOURCES: Final = {
+    "Object": "object",
+    "External": "external",
+    "Pods": "pods",
+    "Resource": "resource",
+    "ContainerResource": "containerResource",
+}
+_TARGETS: Final = ("Utilization", "Value", "AverageValue")
+
+
+def _autoscaler(obj: _Raw, _: _Raw | None) -> Causes:
+    # `validateHorizontalPodAutoscalerSpec`.
+    spec = obj.get("spec") or {}
+    lowest, highest = spec.get("minReplicas"), spec.get("maxReplicas") or 0
+    yield from check_minimum("spec.minReplicas", lowest)
+    if highest == 0:
+        yield causes.required("spec.maxReplicas", "must be set and greater than 0")
+    else:
+        yield from check_minimum("spec.maxReplicas", highest, 1)
+    if isinstance(lowest, int) and highest < lowest:
+        rule = "must be greater than or equal to `minReplicas`"
+        yield causes.invalid("spec.maxReplicas", highest, rule)
+    target = spec.get("scaleTargetRef") or {}
+    yield from _reference(target, "spec.scaleTargetRef", needs_group=True)
+    metrics = enumerate_objects(spec.get("metrics"))
+    for index, metric in metrics:
+        yield from _metric(metric, f"spec.metrics[{index}]")
+    if lowest == 0 and not any(each.get("type") in {"Object", "External"} for _, each in metrics):
+        rule = "scaling to zero needs a metric of the type Object or External"
+        yield causes.forbidden("spec.metrics", rule)
+    behavior = spec.get("behavior") or {}
+    for field in ("scaleUp", "scaleDown"):
+        if isinstance(behavior.get(field), Mapping):
+            yield from _scaling_rules(behavior[field], f"spec.behavior.{field}")
+
+
+def _reference(ref: _Raw, path: str, *, needs_group: bool) -> Causes:
+    # `ValidateCrossVersionObjectReference`.
+    for field in ("kind", "name"):
+        if not ref.get(field):
+            yield causes.required(f"{path}.{field}")
+        else:
+            yield from check_name(f"{path}.{field}", ref[field], problems_of_path_segment)
+    version = ref.get("apiVersion") or ""
+    if not needs_group:
+        return
+    # Controllers are found by their groups; only replication controllers have none.
+    try:
+        has_group = bool(GroupVersion.parse(version).group) if version else False
+    except InvalidArgument:
+        has_group = False
+    is_core = version == "v1" and ref.get("kind") == "ReplicationController"
+    if not has_group and not is_core:
+        yield causes.invalid(f"{path}.apiVersion", version, "must have a group and a version")
+
+
+# --- metrics
+
+
+def _metric(metric: _Raw, path: str) -> Causes:
+    # `validateMetricSpec`: one source, that of the type.
+    kind = metric.get("type") or ""
+    if not kind:
+        yield causes.required(f"{path}.type", "must specify a metric source type")
+    if kind not in _SOURCES:
+        yield causes.not_supported(f"{path}.type", kind, sorted(_SOURCES))
+    present = [each for each in _SOURCES.values() if isinstance(metric.get(each), Mapping)]
+    if present:
+        yield from _CHECKS[present[0]](metric[present[0]], f"{path}.{present[0]}")
+    expected = _SOURCES.get(kind)
+    rule = "must populate the source of the metric, and no other"
+    if expected and expected not in present:
+        yield causes.required(f"{path}.{expected}", rule)
+    if len(present) != 1:
+        for each in present:
+            if each != expected:
+                yield causes.forbidden(f"{path}.{each}", rule)
+
+
+def _identifier(source: _Raw, path: str) -> Causes:
+    name = (source.get("metric") or {}).get("name")
+    if not name:
+        yield causes.required(f"{path}.metric.name", "must specify a metric name")
+    else:
+        yield from check_name(f"{path}.metric.name", name, problems_of_path_segment)
+
+
+def _target(source: _Raw, path: str) -> Causes:
+    # `validateMetricTarget`.
+    target, where = source.get("target") or {}, f"{path}.target"
+    kind = target.get("type") or ""
+    if not kind:
+        yield causes.required(f"{where}.type", "must specify a metric target type")
+    if kind not in _TARGETS:
+        rule = "must be either Utilization, Value, or AverageValue"
+        yield causes.invalid(f"{where}.type", kind, rule)
+    for field in ("value", "averageValue"):
+        amount = parse_quantity(target[field]) if target.get(field) is not None else None
+        if amount is not None and amount.milli_value() <= 0:
+            yield causes.invalid(f"{where}.{field}", amount.canonical(), "must be positive")
+    percent = target.get("averageUtilization")
+    if isinstance(percent, int) and percent < 1:
+        yield causes.invalid(f"{where}.averageUtilization", percent, "must be greater than 0")
+
+
+def _object(source: _Raw, path: str) -> Causes:
+    described = source.get("describedObject") or {}
+    yield from _reference(described, f"{path}.describedObject", needs_group=False)
+    yield from _identifier(source, path)
+    yield from _target(source, path)
+    yield from _value_or_average(source, path)
+
+
+def _value_or_average(source: _Raw, path: str) -> Causes:
+    target = source.get("target") or {}
+    if target.get("value") is None and target.get("averageValue") is None:
+        where = f"{path}.target.averageValue"
+        yield causes.required(where, "must set either a target value or averageValue")
+
+
+def _external(source: _Raw, path: str) -> Causes:
+    target = source.get("target") or {}
+    yield from _identifier(source, path)
+    yield from _target(source, path)
+    yield from _value_or_average(source, path)
+    if target.get("value") is not None and target.get("averageValue") is not None:
+        rule = "may not set both a target value and a target per pod"
+        yield causes.forbidden(f"{path}.target.value", rule)
+
+
+def _pods(source: _Raw, path: str) -> Causes:
+    yield from _identifier(source, path)
+    yield from _target(source, path)
+    if (source.get("target") or {}).get("averageValue") is None:
+        where = f"{path}.target.averageValue"
+        yield causes.required(where, "must specify a positive target averageValue")
+
+
+def _resource(source: _Raw, path: str) -> Causes:
+    if not source.get("name"):
+        yield causes.required(f"{path}.name", "must specify a resource name")
+    yield from _target(source, path)
+    target, where = source.get("target") or {}, f"{path}.target"
+    has_percent = target.get("averageUtilization") is not None
+    has_value = target.get("averageValue") is not None
+    if not has_percent and not has_value:
+        rule = "must set either a target raw value or a target utilization"
+        yield causes.required(f"{where}.averageUtilization", rule)
+    if has_percent and has_value:
+        rule = "may not set both a target raw value and a target utilization"
+        yield causes.forbidden(f"{where}.averageValue", rule)
+
+
+def _container_resource(source: _Raw, path: str) -> Causes:
+    if source.get("name"):
+        yield from check_container_resource(f"{path}.name", source["name"])
+    if not source.get("container"):
+        yield causes.required(f"{path}.container", "must specify a container")
+    else:
+        yield from check_name(f"{path}.container", source["container"], problems_of_dns_label)
+    yield from _resource(source, path)
+
+
+_CHECKS: Final[dict[str, Callable[[_Raw, str], Causes]]] = {
+    "object": _object,
+    "external": _external,
+    "pods": _pods,
+    "resource": _resource,
+    "containerResource": _container_resource,
+}
+
+
+# --- behavior
+
+
+def _scaling_rules(rules: _Raw, path: str) -> Causes:
+    # `validateScalingRules`.
+    window, where = rules.get("stabilizationWindowSeconds"), f"{path}.stabilizationWindowSeconds"
+    yield from check_minimum(where, window)
+    if (window or 0) > _MAX_WINDOW:
+        yield causes.invalid(where, window, f"must be less than or equal to {_MAX_WINDOW}")
+    policy = rules.get("selectPolicy")
+    yield from check_choice(f"{path}.selectPolicy", policy, ("Disabled", "Max", "Min"))
+    if not rules.get("policies"):
+        yield causes.required(f"{path}.policies", "must specify at least one Policy")
+    for index, each in enumerate_objects(rules.get("policies")):
+        yield from _scaling_policy(each, f"{path}.policies[{index}]")
+    tolerance = parse_quantity(rules["tolerance"]) if rules.get("tolerance") is not None else None
+    if tolerance is not None and tolerance.milli_value() < 0:
+        rule = "must be greater than or equal to 0"
+        yield causes.invalid(f"{path}.tolerance", tolerance.canonical(), rule)
+
+
+def _scaling_policy(policy: _Raw, path: str) -> Causes:
+    kind, period = policy.get("type") or "", policy.get("periodSeconds") or 0
+    if kind not in {"Pods", "Percent"}:
+        yield causes.not_supported(f"{path}.type", kind, ("Percent", "Pods"))
+    if (policy.get("value") or 0) <= 0:
+        yield causes.invalid(f"{path}.value", policy.get("value") or 0, "must be greater than zero")
+    if period <= 0:
+        yield causes.invalid(f"{path}.periodSeconds", period, "must be greater than zero")
+    if period > _MAX_PERIOD:
+        rule = f"must be less than or equal to {_MAX_PERIOD}"
+        yield causes.invalid(f"{path}.periodSeconds", period, rule)
+
+
+def _autoscaler_status(obj: _Raw, _: _Raw) -> Causes:
+    status = obj.get("status") or {}
+    for field in ("currentReplicas", "desiredReplicas"):
+        yield from check_minimum(f"status.{field}", status.get(field))
+
+
+# --- disruption budgets
+
+
+def _budget(obj: _Raw, _: _Raw | None) -> Causes:
+    # `ValidatePodDisruptionBudgetSpec`.
+    spec = obj.get("spec") or {}
+    least, most = spec.get("minAvailable"), spec.get("maxUnavailable")
+    if least is not None and most is not None:
+        rule = "minAvailable and maxUnavailable cannot be both set"
+        yield causes.invalid("spec", dict(spec), rule)
+    yield from check_int_or_percent("spec.minAvailable", least, at_most_all=True)
+    yield from check_int_or_percent("spec.maxUnavailable", most, at_most_all=True)
+    yield from check_selector("spec.selector", spec.get("selector"))
+    policy, where = spec.get("unhealthyPodEvictionPolicy"), "spec.unhealthyPodEvictionPolicy"
+    yield from check_choice(where, policy, ("AlwaysAllow", "IfHealthyBudget"))
+
+
+def _budget_status(obj: _Raw, _: _Raw) -> Causes:
+    status = obj.get("status") or {}
+    for field in ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"):
+        yield from check_minimum(f"status.{field}", status.get(field))
+
+
+SCALING: Final[dict[tuple[str, str], Callable[[_Raw, _Raw | None], Causes]]] = {
+    ("autoscaling", "HorizontalPodAutoscaler"): _autoscaler,
+    ("policy", "PodDisruptionBudget"): _budget,
+}
+SCALING_STATUS: Final[dict[tuple[str, str], Callable[[_Raw, _Raw], Causes]]] = {
+    ("autoscaling", "HorizontalPodAutoscaler"): _autoscaler_status,
+    ("policy", "PodDisruptionBudget"): _budget_status,
+}

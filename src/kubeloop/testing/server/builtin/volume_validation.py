@@ -1,0 +1,218 @@
+"""Validation of persistent volumes.
+
+Guarantees: the causes of `ValidatePersistentVolume` and of its update.
+See also: claims (`claim_validation`), the sources that pods have too
+(`volume_source_validation`).
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeAlias
+
+from kubeloop.meta import problems_of_dns_label, problems_of_dns_subdomain
+
+from ..values import causes
+from ..values.json_values import json_equal
+from .claim_validation import check_access_modes, problems_of_claim
+from .scheduling_validation import check_node_selector
+from .value_rules import (
+    Causes,
+    check_choice,
+    check_name,
+    check_unchanged,
+    has_parent_step,
+    parse_quantity,
+)
+from .volume_source_validation import SOURCES, check_driver
+
+__all__ = ["VOLUMES"]
+
+_Raw: TypeAlias = Mapping[str, Any]
+
+_OPTIONS: Final = frozenset(
+    {
+        "accessModes",
+        "capacity",
+        "claimRef",
+        "mountOptions",
+        "nodeAffinity",
+        "persistentVolumeReclaimPolicy",
+        "storageClassName",
+        "volumeAttributesClassName",
+        "volumeMode",
+    }
+)
+_MOUNT_OPTIONS: Final = "volume.beta.kubernetes.io/mount-options"
+_SECRETS: Final = (
+    "controllerPublishSecretRef",
+    "controllerExpandSecretRef",
+    "nodePublishSecretRef",
+    "nodeExpandSecretRef",
+)
+
+
+def _volume(obj: _Raw, old: _Raw | None) -> Causes:
+    # `ValidatePersistentVolumeSpec`.
+    spec = obj.get("spec") or {}
+    if not spec.get("accessModes"):
+        yield causes.required("spec.accessModes")
+    yield from check_access_modes(spec, "spec.accessModes")
+    yield from _capacity(spec)
+    policy = spec.get("persistentVolumeReclaimPolicy")
+    policies = ("Delete", "Recycle", "Retain")
+    yield from check_choice("spec.persistentVolumeReclaimPolicy", policy, policies)
+    yield from _node_affinity(spec)
+    yield from _source(spec)
+    root = posixpath.normpath((spec.get("hostPath") or {}).get("path") or ".") == "/"
+    if root and policy == "Recycle":
+        rule = "may not be 'Recycle' for a hostPath mount of '/'"
+        yield causes.forbidden("spec.persistentVolumeReclaimPolicy", rule)
+    if spec.get("storageClassName"):
+        where = "spec.storageClassName"
+        yield from check_name(where, spec["storageClassName"], problems_of_dns_subdomain)
+    yield from check_choice("spec.volumeMode", spec.get("volumeMode"), ("Block", "Filesystem"))
+    yield from _attributes_class(spec)
+    yield from _mount_options(obj, spec)
+    if old is not None:
+        yield from _change(spec, old.get("spec") or {})
+
+
+def _mount_options(obj: _Raw, spec: _Raw) -> Causes:
+    # `ValidatePersistentVolume` of pkg/volume/validation: not all plugins can mount with options.
+    annotations = (obj.get("metadata") or {}).get("annotations") or {}
+    if _MOUNT_OPTIONS in annotations and spec.keys() & {"hostPath", "local", "fc", "flocker"}:
+        where = f"metadata.annotations.{_MOUNT_OPTIONS}"
+        yield causes.forbidden(where, "may not specify mount options for this volume type")
+
+
+def _capacity(spec: _Raw) -> Causes:
+    capacity, where = spec.get("capacity") or {}, "spec.capacity"
+    if not capacity:
+        yield causes.required(where)
+    if capacity.keys() != {"storage"}:
+        yield causes.not_supported(where, dict(capacity), ("storage",))
+    for key, value in capacity.items():
+        amount = parse_quantity(value)
+        if amount is None:
+            continue
+        if amount.value() < 0:
+            yield causes.invalid(f"{where}[{key}]", amount.value(), "must not be negative")
+        if amount.value() <= 0:
+            yield causes.invalid(f"{where}[{key}]", amount.canonical(), "must be greater than 0")
+
+
+def _node_affinity(spec: _Raw) -> Causes:
+    affinity, where = spec.get("nodeAffinity"), "spec.nodeAffinity.required"
+    if not isinstance(affinity, Mapping):
+        return
+    if isinstance(affinity.get("required"), Mapping):
+        yield from check_node_selector(affinity["required"], where)
+    else:
+        yield causes.required(where, "must specify the required node constraints")
+
+
+def _source(spec: _Raw) -> Causes:
+    present = [each for each in _SOURCES if isinstance(spec.get(each), Mapping)]
+    if not present:
+        yield causes.required("spec", "must specify a volume type")
+    for index, source in enumerate(present):
+        if index:
+            where = "cephFS" if source == "cephfs" else source
+            yield causes.forbidden(f"spec.{where}", "may not specify more than 1 volume type")
+            continue
+        where = "persistentDisk" if source == "gcePersistentDisk" else source
+        yield from _SOURCES[source](spec[source], f"spec.{where}")
+        if source == "local" and spec.get("nodeAffinity") is None:
+            rule = "a local volume requires node affinity"
+            yield causes.required("spec.nodeAffinity", rule)
+
+
+def _attributes_class(spec: _Raw) -> Causes:
+    name, where = spec.get("volumeAttributesClassName"), "spec.volumeAttributesClassName"
+    if name is None:
+        return
+    if not name:
+        yield causes.required(where, "must not be empty")
+    else:
+        yield from check_name(where, name, problems_of_dns_subdomain)
+    if spec.get("csi") is None:
+        yield causes.required("spec.csi", "is required with volumeAttributesClassName")
+
+
+def _change(spec: _Raw, before: _Raw) -> Causes:
+    # `ValidatePersistentVolumeUpdate`.
+    new = {key: value for key, value in spec.items() if key not in _OPTIONS}
+    old = {key: value for key, value in before.items() if key not in _OPTIONS}
+    secret = _SECRETS[1]  # may be added later
+    if "csi" in new and "csi" in old and not old["csi"].get(secret):
+        new["csi"] = {key: value for key, value in new["csi"].items() if key != secret}
+    if not json_equal(new, old):
+        rule = "spec.persistentvolumesource is immutable after creation"
+        yield causes.forbidden("spec.persistentvolumesource", rule)
+    yield from check_unchanged("volumeMode", spec.get("volumeMode"), before.get("volumeMode"))
+    affinity = spec.get("nodeAffinity"), before.get("nodeAffinity")
+    if affinity[1] is not None and not json_equal(*affinity):
+        rule = f"{causes.IMMUTABLE}, except for updating from beta label to GA"
+        yield causes.invalid("nodeAffinity", affinity[0], rule)
+    name = "volumeAttributesClassName"
+    if before.get(name) is not None and spec.get(name) is None:
+        yield causes.forbidden(f"spec.{name}", "must not be removed")
+
+
+# --- sources that only persistent volumes have, or have with other fields
+
+
+def _local(source: _Raw, path: str) -> Causes:
+    target = source.get("path") or ""
+    if not target:
+        yield causes.required(f"{path}.path")
+    elif has_parent_step(target):
+        yield causes.invalid(f"{path}.path", target, "must not contain '..'")
+
+
+def _csi(source: _Raw, path: str) -> Causes:
+    yield from check_driver(f"{path}.driver", source.get("driver") or "")
+    if not source.get("volumeHandle"):
+        yield causes.required(f"{path}.volumeHandle")
+    for field in _SECRETS:
+        if isinstance(source.get(field), Mapping):
+            yield from _secret_ref(source[field], f"{path}.{field}")
+
+
+def _secret_ref(ref: _Raw, path: str) -> Causes:
+    rules = {"name": problems_of_dns_subdomain, "namespace": problems_of_dns_label}
+    for field, rule in rules.items():
+        if not ref.get(field):
+            yield causes.required(f"{path}.{field}")
+        else:
+            yield from check_name(f"{path}.{field}", ref[field], rule)
+
+
+def _cinder(source: _Raw, path: str) -> Causes:
+    if not source.get("volumeID"):
+        yield causes.required(f"{path}.volumeID")
+    ref = source.get("secretRef")
+    for field in ("name", "namespace") if isinstance(ref, Mapping) else ():
+        if not (ref or {}).get(field):
+            yield causes.required(f"{path}.secretRef.{field}")
+
+
+_ORDER: Final = (
+    *("hostPath", "gcePersistentDisk", "awsElasticBlockStore", "glusterfs", "flocker", "nfs"),
+    *("rbd", "quobyte", "cephfs", "iscsi", "cinder", "fc", "flexVolume", "azureFile"),
+    *("vsphereVolume", "photonPersistentDisk", "portworxVolume", "azureDisk", "scaleIO"),
+    *("local", "storageos", "csi"),
+)
+_OWN: Final[dict[str, Callable[[_Raw, str], Causes]]] = {
+    "cinder": _cinder,
+    "csi": _csi,
+    "local": _local,
+}
+_SOURCES: Final = {name: _OWN.get(name) or SOURCES[name] for name in _ORDER}
+
+VOLUMES: Final[dict[tuple[str, str], Callable[[_Raw, _Raw | None], Causes]]] = {
+    ("", "PersistentVolume"): _volume,
+    ("", "PersistentVolumeClaim"): problems_of_claim,
+}
