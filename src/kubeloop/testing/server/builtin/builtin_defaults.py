@@ -53,6 +53,16 @@ def _defaults(**defaults: Any) -> Change:
     return lambda obj: with_defaults(obj, defaults)
 
 
+def _pointer_defaults(**defaults: Any) -> Change:
+    """Defaults of pointers in Go: an empty text stays as it is, and validation rejects it."""
+
+    def fill(obj: JsonObject) -> JsonObject:
+        missing = {key: value for key, value in defaults.items() if obj.get(key) is None}
+        return {**obj, **missing} if missing else obj
+
+    return fill
+
+
 def _items_in_spec(key: str, change: Change) -> Change:
     return _spec(lambda spec: map_items(spec, key, change))
 
@@ -350,6 +360,7 @@ def _driver(spec: JsonObject) -> JsonObject:
             "fsGroupPolicy": "ReadWriteOnceWithFSType",
             "requiresRepublish": False,
             "seLinuxMount": False,
+            "preventPodSchedulingIfMissing": False,
         },
     )
 
@@ -460,6 +471,7 @@ _CHANGES: Final[dict[tuple[str, str], tuple[Callable[[JsonObject], JsonObject], 
     ("scheduling.k8s.io", "PriorityClass"): (_defaults(preemptionPolicy="PreemptLowerPriority"),),
     ("storage.k8s.io", "CSIDriver"): (_spec(_driver),),
     ("storage.k8s.io", "StorageClass"): (
-        _defaults(reclaimPolicy="Delete", volumeBindingMode="Immediate"),
+        _pointer_defaults(reclaimPolicy="Delete", volumeBindingMode="Immediate"),
     ),
+    ("storage.k8s.io", "VolumeAttachment"): (_spec_defaults(), _status_defaults(attached=False)),
 }

@@ -14,6 +14,7 @@ from typing import Any, Final
 from ..statuses import Cause
 from .allocation import Allocator
 from .core_validation import CORE
+from .csi_validation import CSI
 from .group_validation import GROUPS
 from .metadata_validation import problems_of_metadata
 from .pod_validation import problems_of_pod_change
@@ -29,7 +30,7 @@ __all__ = [
     "with_condition_times",
 ]
 
-_CHECKS: Final = {**CORE, **GROUPS, **STORAGE, **WORKLOADS}
+_CHECKS: Final = {**CORE, **CSI, **GROUPS, **STORAGE, **WORKLOADS}
 
 
 def validate(

@@ -144,20 +144,7 @@ def _volume(obj: _Raw, old: _Raw | None) -> Causes:
             yield causes.forbidden("spec.persistentvolumesource", rule)
 
 
-def _storage_class(obj: _Raw, old: _Raw | None) -> Causes:
-    # `ValidateStorageClass` and `ValidateStorageClassUpdate`.
-    if not obj.get("provisioner"):
-        yield causes.required("provisioner")
-    modes = ("Immediate", "WaitForFirstConsumer")
-    yield from check_choice("volumeBindingMode", obj.get("volumeBindingMode"), modes)
-    yield from check_choice("reclaimPolicy", obj.get("reclaimPolicy"), ("Delete", "Retain"))
-    if old is not None:
-        for field in ("parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"):
-            yield from check_unchanged(field, obj.get(field), old.get(field))
-
-
 STORAGE: Final[dict[tuple[str, str], Callable[[_Raw, _Raw | None], Causes]]] = {
     ("", "PersistentVolume"): _volume,
     ("", "PersistentVolumeClaim"): _claim,
-    ("storage.k8s.io", "StorageClass"): _storage_class,
 }
