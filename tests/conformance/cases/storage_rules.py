@@ -33,10 +33,15 @@ CASES: dict[str, list[Step]] = {
         {**_CLASS, "volumeBindingMode": "Later"},
         {**_CLASS, "volumeBindingMode": ""},
         {**_CLASS, "parameters": {"": "x"}},
-        {**_CLASS, "allowedTopologies": [{"matchLabelExpressions": [{"key": "zone", "values": []}]}]},
         {
             **_CLASS,
-            "allowedTopologies": [{"matchLabelExpressions": [{"key": "a b", "values": ["x", "x"]}]}],
+            "allowedTopologies": [{"matchLabelExpressions": [{"key": "zone", "values": []}]}],
+        },
+        {
+            **_CLASS,
+            "allowedTopologies": [
+                {"matchLabelExpressions": [{"key": "a b", "values": ["x", "x"]}]}
+            ],
         },
         {
             **_CLASS,
@@ -67,7 +72,9 @@ CASES: dict[str, list[Step]] = {
             "parameters": {"type": "fast"},
             "reclaimPolicy": "Retain",
             "volumeBindingMode": "WaitForFirstConsumer",
-            "allowedTopologies": [{"matchLabelExpressions": [{"key": "zone", "values": ["a", "b"]}]}],
+            "allowedTopologies": [
+                {"matchLabelExpressions": [{"key": "zone", "values": ["a", "b"]}]}
+            ],
         },
         change(_CLASSES, {"metadata": {"labels": {"a": "b"}}, "allowVolumeExpansion": False}),
         change(_CLASSES, {"mountOptions": None}),
@@ -81,7 +88,10 @@ CASES: dict[str, list[Step]] = {
         change(_CLASSES, {"volumeBindingMode": "WaitForFirstConsumer"}),
         change(_CLASSES, {"provisioner": "other", "reclaimPolicy": "Retain"}),
         change(_CLASSES, {"reclaimPolicy": "x"}),
-        change(_CLASSES, {"allowedTopologies": [{"matchLabelExpressions": [{"key": "", "values": []}]}]}),
+        change(
+            _CLASSES,
+            {"allowedTopologies": [{"matchLabelExpressions": [{"key": "", "values": []}]}]},
+        ),
     ),
     "a sparse driver": lifecycle(_DRIVERS, {"spec": {}}),
     "a driver without a spec": lifecycle(_DRIVERS, {}),
@@ -161,7 +171,9 @@ CASES: dict[str, list[Step]] = {
             part="status",
         ),
         change(
-            _ATTACHMENTS, {"status": {"detachError": {"message": "x", "errorCode": -1}}}, part="status"
+            _ATTACHMENTS,
+            {"status": {"detachError": {"message": "x", "errorCode": -1}}},
+            part="status",
         ),
         change(_ATTACHMENTS, {"status": {"attachError": {"message": "x" * 1025}}}, part="status"),
         change(_ATTACHMENTS, {"spec": {"nodeName": "n-2"}}, part="status"),

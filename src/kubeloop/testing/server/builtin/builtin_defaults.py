@@ -26,6 +26,7 @@ from .pod_defaults import default_pod, default_template
 __all__ = ["default"]
 
 _RBAC: Final = "rbac.authorization.k8s.io"
+_FLOWS: Final = "flowcontrol.apiserver.k8s.io"
 
 
 def default(group: str, kind: str, obj: dict[str, Any]) -> dict[str, Any]:
@@ -336,15 +337,18 @@ def _service_reference(config: JsonObject) -> JsonObject:
     return map_field(config, "service", lambda service: with_defaults(service, {"port": 443}))
 
 
-def _policy(spec: JsonObject) -> JsonObject:
-    def constraints(value: JsonObject) -> JsonObject:
-        return map_items(
-            with_defaults(value, _SELECTORS), ("resourceRules", "excludeResourceRules"), _rule
-        )
+def _match_resources(value: JsonObject) -> JsonObject:
+    rules = ("resourceRules", "excludeResourceRules")
+    return map_items(with_defaults(value, _SELECTORS), rules, _rule)
 
-    return map_field(
-        with_defaults(spec, {"failurePolicy": "Fail"}), "matchConstraints", constraints
-    )
+
+def _policy(spec: JsonObject) -> JsonObject:
+    spec = with_defaults(spec, {"failurePolicy": "Fail"})
+    return map_field(spec, "matchConstraints", _match_resources)
+
+
+def _policy_binding(spec: JsonObject) -> JsonObject:
+    return map_field(spec, "matchResources", _match_resources)
 
 
 def _driver(spec: JsonObject) -> JsonObject:
@@ -363,6 +367,32 @@ def _driver(spec: JsonObject) -> JsonObject:
             "preventPodSchedulingIfMissing": False,
         },
     )
+
+
+def _flow_schema(spec: JsonObject) -> JsonObject:
+    return spec if spec.get("matchingPrecedence") else {**spec, "matchingPrecedence": 1000}
+
+
+_QUEUING: Final = {"handSize": 8, "queues": 64, "queueLengthLimit": 50}
+
+
+def _priority_level(spec: JsonObject) -> JsonObject:
+    # `SetDefaults_LimitedPriorityLevelConfiguration` and its neighbours.
+    exempt = _pointer_defaults(nominalConcurrencyShares=0, lendablePercent=0)
+    limited = _pointer_defaults(nominalConcurrencyShares=30, lendablePercent=0)
+    spec = map_field(map_field(spec, "exempt", exempt), "limited", limited)
+    return map_field(
+        spec,
+        "limited",
+        lambda value: map_field(
+            value, "limitResponse", lambda response: map_field(response, "queuing", _queuing)
+        ),
+    )
+
+
+def _queuing(queuing: JsonObject) -> JsonObject:
+    missing = {key: value for key, value in _QUEUING.items() if not queuing.get(key)}
+    return {**queuing, **missing} if missing else queuing
 
 
 def _ingress_class(spec: JsonObject) -> JsonObject:
@@ -417,10 +447,12 @@ _CHANGES: Final[dict[tuple[str, str], tuple[Callable[[JsonObject], JsonObject], 
     ("", "Secret"): (_secret, _defaults(type="Opaque")),
     ("", "Service"): (_spec(_service), _load_balancer),
     ("admissionregistration.k8s.io", "MutatingAdmissionPolicy"): (_spec(_policy),),
+    ("admissionregistration.k8s.io", "MutatingAdmissionPolicyBinding"): (_spec(_policy_binding),),
     ("admissionregistration.k8s.io", "MutatingWebhookConfiguration"): (
         _webhooks(reinvocationPolicy="Never"),
     ),
     ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy"): (_spec(_policy),),
+    ("admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding"): (_spec(_policy_binding),),
     ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"): (_webhooks(),),
     ("apiextensions.k8s.io", "CustomResourceDefinition"): (default_crd,),
     ("apiregistration.k8s.io", "APIService"): (_spec(_service_reference),),
@@ -462,13 +494,17 @@ _CHANGES: Final[dict[tuple[str, str], tuple[Callable[[JsonObject], JsonObject], 
     ),
     ("batch", "Job"): (_labels_of_template, _spec(_job), _spec(_template), _status_defaults()),
     ("discovery.k8s.io", "EndpointSlice"): (lambda obj: map_items(obj, "ports", _endpoint_port),),
+    (_FLOWS, "FlowSchema"): (_spec(_flow_schema),),
+    (_FLOWS, "PriorityLevelConfiguration"): (_spec(_priority_level),),
     ("networking.k8s.io", "Ingress"): (_load_balancer,),
     ("networking.k8s.io", "IngressClass"): (_spec(_ingress_class),),
     ("networking.k8s.io", "NetworkPolicy"): (_spec(_network_policy),),
     ("policy", "PodDisruptionBudget"): (_budget_status,),
     (_RBAC, "ClusterRoleBinding"): (_binding,),
     (_RBAC, "RoleBinding"): (_binding,),
-    ("scheduling.k8s.io", "PriorityClass"): (_defaults(preemptionPolicy="PreemptLowerPriority"),),
+    ("scheduling.k8s.io", "PriorityClass"): (
+        _pointer_defaults(preemptionPolicy="PreemptLowerPriority"),
+    ),
     ("storage.k8s.io", "CSIDriver"): (_spec(_driver),),
     ("storage.k8s.io", "StorageClass"): (
         _pointer_defaults(reclaimPolicy="Delete", volumeBindingMode="Immediate"),

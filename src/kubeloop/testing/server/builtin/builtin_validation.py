@@ -2,8 +2,8 @@
 
 Guarantees: pure; metadata is validated for every kind, custom ones included. Of each kind's own
 fields, the common checks of kube-apiserver's `ValidateXxx` functions, not all of them.
-See also: the checks (`metadata_validation`, `pod_validation`, `core_validation`,
-`storage_validation`, `workload_validation`, `group_validation`), new objects (`preparation`).
+See also: the checks, by group (`core_validation`, `csi_validation`, `workload_validation`, …),
+new objects (`preparation`).
 """
 
 from __future__ import annotations
@@ -13,13 +13,18 @@ from typing import Any, Final
 
 from ..statuses import Cause
 from .allocation import Allocator
+from .class_validation import CLASSES
 from .core_validation import CORE
 from .csi_validation import CSI
+from .flow_validation import FLOW_STATUSES, FLOWS
 from .group_validation import GROUPS
 from .metadata_validation import problems_of_metadata
 from .pod_validation import problems_of_pod_change
+from .policy_validation import POLICIES, POLICY_STATUSES
 from .preparation import prepare_for_create, prepare_for_update, with_condition_times
+from .registration_validation import REGISTRATION, REGISTRATION_STATUSES
 from .storage_validation import STORAGE
+from .webhook_validation import WEBHOOKS
 from .workload_validation import WORKLOADS
 
 __all__ = [
@@ -30,7 +35,20 @@ __all__ = [
     "with_condition_times",
 ]
 
-_CHECKS: Final = {**CORE, **CSI, **GROUPS, **STORAGE, **WORKLOADS}
+_CHECKS: Final = {
+    **CORE,
+    **CSI,
+    **FLOWS,
+    **GROUPS,
+    **POLICIES,
+    **REGISTRATION,
+    **CLASSES,
+    **STORAGE,
+    **WEBHOOKS,
+    **WORKLOADS,
+}
+# Checks of one subresource, which replace those of the whole object.
+_PART_CHECKS: Final = {**FLOW_STATUSES, **POLICY_STATUSES, **REGISTRATION_STATUSES}
 
 
 def validate(
@@ -50,6 +68,8 @@ def validate(
     before = None if old is None else old.get("metadata") or {}
     found = list(problems_of_metadata(group, kind, meta, before))
     check = _CHECKS.get((group, kind))
+    if subresource:
+        check = _PART_CHECKS.get((group, kind, subresource), check)
     if check is not None:
         found += check(obj, old)
     if (group, kind) == ("", "Pod") and old is not None:

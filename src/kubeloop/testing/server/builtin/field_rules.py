@@ -109,7 +109,7 @@ def check_signer_name(path: str, value: str) -> Causes:
         rule = "must be a fully qualified domain and a path: example.com/signer-name"
         yield causes.invalid(path, value, rule)
         return
-    yield from _domain(path, value, domain)
+    yield from _domain(path, domain)
     for part in rest.split("."):
         yield from (
             causes.invalid(path, value, f"validating label {causes.quoted(part)}: {problem}")
@@ -120,7 +120,7 @@ def check_signer_name(path: str, value: str) -> Causes:
         yield causes.too_long(path, limit)
 
 
-def _domain(path: str, value: str, domain: str) -> Causes:
+def _domain(path: str, domain: str) -> Causes:
     labels = domain.split(".")
     if not domain:
         yield causes.required(path, "the domain must be specified")
@@ -146,8 +146,10 @@ def check_conditions(path: str, conditions: Any) -> Causes:
 def _condition(path: str, condition: Raw) -> Causes:
     status, kind = condition.get("status"), condition.get("type") or ""
     yield from check_qualified_name(f"{path}.type", kind)
-    if status not in ("True", "False", "Unknown"):
-        yield causes.not_supported(f"{path}.status", status or "", ("False", "True", "Unknown"))
+    if not status:
+        yield causes.required(f"{path}.status")
+    elif status not in ("True", "False", "Unknown"):
+        yield causes.not_supported(f"{path}.status", status, ("False", "True", "Unknown"))
     generation = condition.get("observedGeneration")
     if isinstance(generation, int) and generation < 0:
         rule = "must be greater than or equal to zero"

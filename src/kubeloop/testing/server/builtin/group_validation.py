@@ -1,4 +1,4 @@
-"""Validation of the kinds of smaller groups: networking, RBAC, scaling, webhooks and others.
+"""Validation of the kinds of smaller groups: networking, RBAC, scaling and others.
 
 Guarantees: the common checks, with kube-apiserver's paths, reasons and messages.
 See also: core kinds (`core_validation`), workloads (`workload_validation`).
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
-from urllib.parse import urlsplit
 
 from kubeloop.meta import (
     problems_of_dns_label,
@@ -39,11 +38,9 @@ _Raw: TypeAlias = Mapping[str, Any]
 _Check: TypeAlias = Callable[[_Raw, _Raw | None], Causes]
 
 _RBAC: Final = "rbac.authorization.k8s.io"
-_ADMISSION: Final = "admissionregistration.k8s.io"
 _PATH_TYPES: Final = ("Exact", "ImplementationSpecific", "Prefix")
 _INVALID_PARTS: Final = ("//", "/./", "/../", "%2f", "%2F")
 _INVALID_SUFFIXES: Final = ("/..", "/.")
-_HIGHEST_PRIORITY: Final = 1_000_000_000
 
 
 # --- networking
@@ -245,32 +242,6 @@ def _budget(obj: _Raw, _: _Raw | None) -> Causes:
     yield from check_selector("spec.selector", spec.get("selector"))
 
 
-def _lease(obj: _Raw, _: _Raw | None) -> Causes:
-    # `ValidateLeaseSpec`.
-    spec = obj.get("spec") or {}
-    seconds = spec.get("leaseDurationSeconds")
-    if isinstance(seconds, int) and seconds <= 0:
-        yield causes.invalid("spec.leaseDurationSeconds", seconds, "must be greater than 0")
-    yield from check_minimum("spec.leaseTransitions", spec.get("leaseTransitions"))
-    if spec.get("preferredHolder") and not spec.get("strategy"):
-        rule = "may only be specified if `strategy` is defined"
-        yield causes.forbidden("spec.preferredHolder", rule)
-
-
-def _priority_class(obj: _Raw, old: _Raw | None) -> Causes:
-    # `ValidatePriorityClass`: higher values are reserved for system classes.
-    name, value = (obj.get("metadata") or {}).get("name") or "", obj.get("value") or 0
-    if value > _HIGHEST_PRIORITY and not name.startswith("system-"):
-        rule = f"maximum allowed value of a user defined priority is {_HIGHEST_PRIORITY}"
-        yield causes.forbidden("value", rule)
-    policy = obj.get("preemptionPolicy")
-    yield from check_choice("preemptionPolicy", policy, ("Never", "PreemptLowerPriority"))
-    if old is not None:
-        if value != (old.get("value") or 0):
-            yield causes.forbidden("value", "may not be changed in an update.")
-        yield from check_unchanged("preemptionPolicy", policy, old.get("preemptionPolicy"))
-
-
 def _endpoint_slice(obj: _Raw, old: _Raw | None) -> Causes:
     # `ValidateEndpointSlice`.
     kind = obj.get("addressType")
@@ -283,64 +254,7 @@ def _endpoint_slice(obj: _Raw, old: _Raw | None) -> Causes:
         yield from check_unchanged("addressType", kind, old.get("addressType"))
 
 
-# --- webhooks and definitions
-
-
-def _webhooks(obj: _Raw, _: _Raw | None) -> Causes:
-    seen: set[str] = set()
-    for index, each in enumerate_objects(obj.get("webhooks")):
-        path, name = f"webhooks[{index}]", each.get("name") or ""
-        yield from _check_qualified(name, f"{path}.name")
-        if name in seen:
-            yield causes.duplicate(f"{path}.name", name)
-        seen.add(name)
-        yield from _webhook(each, path)
-
-
-def _check_qualified(name: str, path: str) -> Causes:
-    if not name:
-        yield causes.required(path)
-        return
-    yield from check_name(path, name, problems_of_dns_subdomain)
-    if len(name.split(".")) < 3:
-        rule = "should be a domain with at least three segments separated by dots"
-        yield causes.invalid(path, name, rule)
-
-
-def _webhook(each: _Raw, path: str) -> Causes:
-    # `validateValidatingWebhook` and `validateMutatingWebhook`.
-    effects, client = each.get("sideEffects"), each.get("clientConfig") or {}
-    if not each.get("admissionReviewVersions"):
-        where = f"{path}.admissionReviewVersions"
-        yield causes.required(where, "must specify one of v1, v1beta1")
-    yield from check_choice(f"{path}.failurePolicy", each.get("failurePolicy"), ("Fail", "Ignore"))
-    yield from check_choice(f"{path}.matchPolicy", each.get("matchPolicy"), ("Equivalent", "Exact"))
-    if effects is None:
-        rule = "must specify one of None, NoneOnDryRun"
-        yield causes.required(f"{path}.sideEffects", rule)
-    yield from check_choice(f"{path}.sideEffects", effects, ("None", "NoneOnDryRun"))
-    seconds = each.get("timeoutSeconds")
-    if isinstance(seconds, int) and not 1 <= seconds <= 30:
-        rule = "the timeout value must be between 1 and 30 seconds"
-        yield causes.invalid(f"{path}.timeoutSeconds", seconds, rule)
-    yield from check_selector(f"{path}.namespaceSelector", each.get("namespaceSelector"))
-    yield from check_selector(f"{path}.objectSelector", each.get("objectSelector"))
-    yield from _client_config(client, f"{path}.clientConfig")
-
-
-def _client_config(client: _Raw, path: str) -> Causes:
-    # `ValidateWebhookURL` and `ValidateWebhookService`.
-    url, service = client.get("url"), client.get("service")
-    if (url is None) == (service is None):
-        yield causes.required(path, "exactly one of url or service is required")
-    elif url is not None and urlsplit(url).scheme != "https":
-        rule = "'https' is the only allowed URL scheme; desired format: https://host[/path]"
-        yield causes.invalid(f"{path}.url", urlsplit(url).scheme, rule)
-    elif isinstance(service, Mapping):
-        for field in ("name", "namespace"):
-            if not service.get(field):
-                where = f"{path}.service.{field}"
-                yield causes.required(where, f"service {field} is required")
+# --- definitions
 
 
 def _definition(obj: _Raw, old: _Raw | None) -> Causes:
@@ -350,11 +264,8 @@ def _definition(obj: _Raw, old: _Raw | None) -> Causes:
 
 
 GROUPS: Final[dict[tuple[str, str], _Check]] = {
-    (_ADMISSION, "MutatingWebhookConfiguration"): _webhooks,
-    (_ADMISSION, "ValidatingWebhookConfiguration"): _webhooks,
     ("apiextensions.k8s.io", "CustomResourceDefinition"): _definition,
     ("autoscaling", "HorizontalPodAutoscaler"): _autoscaler,
-    ("coordination.k8s.io", "Lease"): _lease,
     ("discovery.k8s.io", "EndpointSlice"): _endpoint_slice,
     ("networking.k8s.io", "Ingress"): _ingress,
     ("networking.k8s.io", "NetworkPolicy"): _network_policy,
@@ -363,5 +274,4 @@ GROUPS: Final[dict[tuple[str, str], _Check]] = {
     (_RBAC, "ClusterRoleBinding"): _binding(namespaced=False),
     (_RBAC, "Role"): _role(namespaced=True),
     (_RBAC, "RoleBinding"): _binding(namespaced=True),
-    ("scheduling.k8s.io", "PriorityClass"): _priority_class,
 }

@@ -20,7 +20,6 @@ from .value_rules import (
     check_name,
     check_quantity,
     check_selector,
-    check_unchanged,
     parse_quantity,
 )
 
