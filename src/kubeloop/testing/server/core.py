@@ -20,6 +20,7 @@ from .controllers.definitions import DefinitionController
 from .controllers.gc import GarbageCollector
 from .controllers.manager import BookmarkTicker, ControllerManager
 from .controllers.namespaces import NamespaceController
+from .controllers.protection import ProtectionController
 from .describe.document_handler import DocumentHandler
 from .faults import Faults
 from .identity import User
@@ -86,7 +87,8 @@ class Core:
         self._collector = GarbageCollector(self.store, self.registry, self.deleter)
         namespaces = NamespaceController(self.store, self.registry, self.deleter)
         self.controller_manager = ControllerManager(
-            self.store, [self._definitions, self._collector, namespaces]
+            self.store,
+            [self._definitions, self._collector, ProtectionController(self.store), namespaces],
         )
         documents = DocumentHandler(
             self.registry,

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from ..statuses import Cause
 from .allocation import Allocator
+from .certificate_validation import CERTIFICATE_PARTS, CERTIFICATES
 from .class_validation import CLASSES
 from .core_validation import CORE
 from .csi_validation import CSI
@@ -42,13 +43,19 @@ _CHECKS: Final = {
     **GROUPS,
     **POLICIES,
     **REGISTRATION,
+    **CERTIFICATES,
     **CLASSES,
     **STORAGE,
     **WEBHOOKS,
     **WORKLOADS,
 }
 # Checks of one subresource, which replace those of the whole object.
-_PART_CHECKS: Final = {**FLOW_STATUSES, **POLICY_STATUSES, **REGISTRATION_STATUSES}
+_PART_CHECKS: Final = {
+    **CERTIFICATE_PARTS,
+    **FLOW_STATUSES,
+    **POLICY_STATUSES,
+    **REGISTRATION_STATUSES,
+}
 
 
 def validate(

@@ -26,12 +26,15 @@ __all__ = [
     "prepare_for_update",
     "quality_of_service",
     "with_condition_times",
+    "with_default_tolerations",
 ]
 
 # Kinds whose status is accepted at creation.
 _KEEPS_STATUS: Final = frozenset(
     {("", "Node"), ("apiextensions.k8s.io", "CustomResourceDefinition")}
 )
+# Fields in the spec that belong to features which are disabled by default.
+_DISABLED: Final = {("coordination.k8s.io", "Lease"): ("strategy", "preferredHolder")}
 _JOB: Final = "batch.kubernetes.io/"
 _TEMPLATE_GENERATION: Final = "deprecated.daemonset.template.generation"
 _NUMBER: Final = re.compile("[1-9][0-9]{0,17}")
@@ -50,6 +53,8 @@ def prepare_for_create(
     if (group, kind) in _WITH_STATUS and (group, kind) not in _KEEPS_STATUS:
         first = _initial_status(group, kind)
         obj = without(obj, "status") if first is None else {**obj, "status": first}
+    if (group, kind) in _DISABLED:
+        obj = _without_disabled(group, kind, obj, {})
     match group, kind:
         case "", "Pod":
             return _new_pod(obj)
@@ -64,6 +69,13 @@ def prepare_for_create(
         case "batch", "Job":
             return _new_job(obj)
     return obj
+
+
+def _without_disabled(group: str, kind: str, obj: JsonObject, old: JsonObject) -> JsonObject:
+    """`obj` without the fields of disabled features, unless `old` has them."""
+    before = old.get("spec") or {}
+    names = [each for each in _DISABLED[group, kind] if each not in before]
+    return map_field(obj, "spec", lambda spec: without(spec, *names))
 
 
 @functools.cache
@@ -100,6 +112,11 @@ def _pending_pod(pod: JsonObject) -> JsonObject:
 def _admit_spec(spec: JsonObject) -> JsonObject:
     """The spec after the admission plugins Priority and DefaultTolerationSeconds."""
     spec = with_defaults(spec, {"priority": 0, "preemptionPolicy": "PreemptLowerPriority"})
+    return with_default_tolerations(spec)
+
+
+def with_default_tolerations(spec: JsonObject) -> JsonObject:
+    """The spec of a pod that tolerates lost nodes for five minutes."""
     tolerations = spec.get("tolerations") or []
     missing = [
         {"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
@@ -219,6 +236,8 @@ def prepare_for_update(
     Raises:
         StatusError: a requested address or port cannot be allocated (422).
     """
+    if (group, kind) in _DISABLED:
+        return _without_disabled(group, kind, new, old)
     if (group, kind) == ("apps", "DaemonSet"):
         return _update_template_generation(new, old)
     if (group, kind) != ("", "Service"):

@@ -82,6 +82,14 @@ class Admission(Protocol):
         """
         ...
 
+    def mutate_new(self, call: Call, obj: Object) -> Object:
+        """A new object after the built-in mutating plugins. Raises `StatusError`."""
+        ...
+
+    def review(self, call: Call, obj: Object, old: Object | None) -> list[str]:
+        """The warnings of the built-in validating plugins. Raises `StatusError`."""
+        ...
+
     def has_webhooks(self) -> bool:
         """Whether any webhook configuration exists."""
         ...

@@ -7,9 +7,11 @@ A create passes, after `serving.http` and `serving.dispatch`:
     with_system_metadata   uid, creation time, generation
     strategy.default       default values, then a name for `generateName`
     Tracker.track          managed fields
+    admission.mutate_new   priority, runtime class and default class, by the built-in plugins
     strategy.prepare_create  reset the status, allocate addresses
     admission.mutate       mutating webhooks, if there are any
     strategy.validation_causes   422 with every cause
+    admission.review       the built-in validating plugins, such as PodSecurity
     admission.validate     validating webhooks, if there are any
     store.write            the next version; listeners see the change
 
@@ -131,6 +133,7 @@ class Verbs:
         if not obj["metadata"].get("name"):
             obj = self._with_generated_name(served, obj)
         obj = self.track_managers(call, None, obj, now=now)
+        obj = self.admission.mutate_new(call, obj)
         obj = strategy.prepare_create(served, obj, self._allocator)
         return await self._store_new(call, obj, decoded.warnings)
 
@@ -143,6 +146,8 @@ class Verbs:
             warnings = [*warnings, *more]
             call = _with_name(call, obj)
         self._validate(call, obj, None)
+        if reviewed := self.admission.review(call, obj, None):
+            warnings = [*warnings, *reviewed]
         if has_webhooks:
             warnings = [*warnings, *await self.admission.validate(call, "CREATE", obj, None)]
         meta = obj["metadata"]
@@ -220,6 +225,8 @@ class Verbs:
         # Counted after defaulting and webhooks: only a change that is stored counts.
         obj = with_generation(served, old.obj, obj)
         self._validate(call, obj, old.obj)
+        if reviewed := self.admission.review(call, obj, old.obj):
+            warnings = [*warnings, *reviewed]
         if has_webhooks:
             more = await self.admission.validate(call, "UPDATE", obj, old.obj)
             warnings = [*warnings, *more]
@@ -308,7 +315,8 @@ class Verbs:
             return await self.replace(call, old, obj, decoded.warnings, applied=True)
         fields = obj["metadata"].get("managedFields")
         obj = with_system_metadata(served, obj, now=self.now())
-        obj = strategy.prepare_create(served, strategy.default(served, obj), self._allocator)
+        obj = self.admission.mutate_new(call, strategy.default(served, obj))
+        obj = strategy.prepare_create(served, obj, self._allocator)
         if fields:
             obj["metadata"] = {**obj["metadata"], "managedFields": fields}
         return await self._store_new(call, obj, decoded.warnings)
