@@ -14,10 +14,13 @@ Step = tuple[Any, ...]
 _MERGE = {"Content-Type": "application/merge-patch+json"}
 
 
-def create(collection: str, body: Body, name: str = "x-{ns}") -> Step:
-    """Create an object; `name` is unique in the cluster."""
+def create(
+    collection: str, body: Body, name: str = "x-{ns}", user: dict[str, str] | None = None
+) -> Step:
+    """Create an object as `user`, headers of an impersonation; `name` is unique in the cluster."""
     meta = {"name": name, **body.get("metadata", {})}
-    return ("POST", collection, {**body, "metadata": meta})
+    step = ("POST", collection, {**body, "metadata": meta})
+    return (*step, user) if user else step
 
 
 def change(collection: str, patch: Body, name: str = "x-{ns}", part: str = "") -> Step:

@@ -25,19 +25,22 @@ _CLIENTS: Final = "kubernetes.io/kube-apiserver-client"
 def check_certificates(security: Security, call: Call, obj: Object, old: Object | None) -> None:
     """Check a write of a signing request or of a trust bundle. Raises `StatusError` 403."""
     signer = value_at(old or obj, "spec", "signerName") or ""
-    if call.served.plural == "clustertrustbundles":
-        if signer and not _may(security, call, "attest", signer):
-            raise _rejected(call, obj, f'user not permitted to attest for signerName "{signer}"')
-    elif old is None:
+    verb, what = _needed(call, obj, old)
+    if verb and signer and not _may(security, call, verb, signer):
+        raise _rejected(call, obj, f'user not permitted to {verb} {what} signerName "{signer}"')
+    if call.served.plural == "certificatesigningrequests" and old is None:
         _check_subject(call, obj, signer)
-    elif call.part == "approval":
-        if not _may(security, call, "approve", signer):
-            why = f'user not permitted to approve requests with signerName "{signer}"'
-            raise _rejected(call, obj, why)
-    elif call.part == "status":
-        if not _has_same_result(obj, old) and not _may(security, call, "sign", signer):
-            why = f'user not permitted to sign requests with signerName "{signer}"'
-            raise _rejected(call, obj, why)
+
+
+def _needed(call: Call, obj: Object, old: Object | None) -> tuple[str, str]:
+    """The verb on the signer that a write needs, and its phrase; empty if it needs none."""
+    if call.served.plural == "clustertrustbundles":
+        return "attest", "for"
+    if call.part == "approval":
+        return "approve", "requests with"
+    if call.part == "status" and old is not None and not _has_same_result(obj, old):
+        return "sign", "requests with"
+    return "", ""
 
 
 def _check_subject(call: Call, obj: Object, signer: str) -> None:

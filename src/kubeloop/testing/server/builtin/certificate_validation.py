@@ -190,7 +190,8 @@ def _conditions(path: str, obj: Raw, old: Raw | None) -> Causes:
         seen.add(kind)
     if {"Approved", "Denied"} <= seen and not {"Approved", "Denied"} <= set(types_before):
         rule = "Approved and Denied conditions are mutually exclusive"
-        yield causes.invalid(path, list(seen), rule)
+        found = ", ".join(f'conditions[{{"type": "{kind}"}}]' for kind in ("Approved", "Denied"))
+        yield causes.invalid(path, f"{{{found}}}", rule)
 
 
 def _types(obj: Raw | None) -> list[str]:
@@ -255,8 +256,7 @@ def _bundle(obj: Raw, old: Raw | None) -> Causes:
     # `ValidateClusterTrustBundle`.
     spec, name = obj.get("spec") or {}, (obj.get("metadata") or {}).get("name") or ""
     signer, bundle = spec.get("signerName") or "", spec.get("trustBundle") or ""
-    if old is None:
-        yield from _bundle_name(name, signer)
+    yield from _bundle_name(name, signer)
     if signer:
         yield from check_signer_name("spec.signerName", signer)
     if old is None or bundle != (old.get("spec") or {}).get("trustBundle"):

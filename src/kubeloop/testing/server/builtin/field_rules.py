@@ -109,27 +109,21 @@ def check_signer_name(path: str, value: str) -> Causes:
         rule = "must be a fully qualified domain and a path: example.com/signer-name"
         yield causes.invalid(path, value, rule)
         return
-    yield from _domain(path, domain)
-    for part in rest.split("."):
-        yield from (
-            causes.invalid(path, value, f"validating label {causes.quoted(part)}: {problem}")
-            for problem in problems_of_dns_label(part)
-        )
-    limit = _SIGNER_LENGTHS[1]
-    if len(value) > limit:
-        yield causes.too_long(path, limit)
-
-
-def _domain(path: str, domain: str) -> Causes:
+    if len(domain) > _SIGNER_LENGTHS[0]:
+        yield causes.too_long(path, _SIGNER_LENGTHS[0])
     labels = domain.split(".")
-    if not domain:
-        yield causes.required(path, "the domain must be specified")
-    elif len(labels) < 2:
+    yield from _first_bad_part(path, domain, map(problems_of_dns_label, labels))
+    if len(labels) < 2:
         rule = "should be a domain with at least two segments separated by dots"
         yield causes.invalid(path, domain, rule)
-    else:
-        for label in labels:
-            yield from check_name(path, label, problems_of_dns_label)
+    yield from _first_bad_part(path, rest, map(problems_of_dns_subdomain, rest.split(".")))
+    if len(rest) > _SIGNER_LENGTHS[1]:
+        yield causes.too_long(path, _SIGNER_LENGTHS[1])
+
+
+def _first_bad_part(path: str, value: str, problems: Iterable[list[str]]) -> Causes:
+    found = next(filter(None, problems), [])
+    yield from (causes.invalid(path, value, problem) for problem in found)
 
 
 def check_conditions(path: str, conditions: Any) -> Causes:

@@ -238,6 +238,8 @@ def prepare_for_update(
     """
     if (group, kind) in _DISABLED:
         return _without_disabled(group, kind, new, old)
+    if (group, kind) == ("certificates.k8s.io", "CertificateSigningRequest"):
+        return {**new, "spec": old.get("spec") or {}}
     if (group, kind) == ("apps", "DaemonSet"):
         return _update_template_generation(new, old)
     if (group, kind) != ("", "Service"):
