@@ -260,7 +260,7 @@ CASES: dict[str, list[Step]] = {
             mutations=[
                 {
                     "patchType": "JSONPatch",
-                    "jsonPatch": {"expression": "[]"},
+                    "jsonPatch": {"expression": "[JSONPatch{op: 'remove', path: '/a'}]"},
                     "applyConfiguration": {"expression": "Object{}"},
                 }
             ]

@@ -135,7 +135,7 @@ class Core:
         self._collector.load()
         for service in self.store.objects("", "services"):
             self._allocator.adopt(service)
-        seed(self.store, now=timestamp(self.clock.time()))
+        seed(self.store, self.registry, now=timestamp(self.clock.time()))
         self.controller_manager.work()
 
     def runnables(self, *, bookmark_period: float) -> list[Runnable]:

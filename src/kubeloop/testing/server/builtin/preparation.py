@@ -22,6 +22,7 @@ from .builtin_defaults import default
 from .spec_cache import cached_by_content
 
 __all__ = [
+    "new_api_service",
     "prepare_for_create",
     "prepare_for_update",
     "quality_of_service",
@@ -66,6 +67,8 @@ def prepare_for_create(
             return default(group, kind, without(obj, "status"))
         case "apps", "DaemonSet":
             return _with_template_generation(obj, _template_generation(obj))
+        case "apiregistration.k8s.io", "APIService":
+            return new_api_service(obj)
         case "batch", "Job":
             return _new_job(obj)
     return obj
@@ -189,6 +192,20 @@ def _new_job(obj: JsonObject) -> JsonObject:
     )
     # Defaulting copied the labels of the template to a job without labels: keep them equal.
     return job if own and own != inner else map_field(job, "metadata", mark)
+
+
+def new_api_service(obj: JsonObject) -> JsonObject:
+    """An API service without a backend is served by this server, and available at once."""
+    if value_at(obj, "spec", "service") is not None:
+        return obj
+    condition = {
+        "type": "Available",
+        "status": "True",
+        "lastTransitionTime": value_at(obj, "metadata", "creationTimestamp"),
+        "reason": "Local",
+        "message": "Local APIServices are always available",
+    }
+    return {**obj, "status": {"conditions": [condition]}}
 
 
 def _template_generation(obj: JsonObject) -> int:

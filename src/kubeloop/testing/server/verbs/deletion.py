@@ -30,6 +30,7 @@ CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 FOREGROUND = "foregroundDeletion"
 ORPHAN = "orphan"
 _PODS = ("", "pods")
+_NAMESPACES = ("", "namespaces")
 _JOBS = (
     "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background "
     "to remove them or set propagationPolicy=Orphan to suppress this warning"
@@ -97,7 +98,8 @@ def _with_deletion(
     grace = _grace(served, obj, options)
     if "deletionTimestamp" not in meta:
         meta["deletionTimestamp"] = timestamp(now + timedelta(seconds=grace))
-        meta["deletionGracePeriodSeconds"] = grace
+        if served.storage != _NAMESPACES:  # its registry marks a namespace by itself
+            meta["deletionGracePeriodSeconds"] = grace
         # A deletion is a change of the desired state: the generation grows.
         if meta.get("generation"):
             meta["generation"] += 1
@@ -105,7 +107,7 @@ def _with_deletion(
         meta["deletionTimestamp"] = timestamp(_deletion_start(meta) + timedelta(seconds=grace))
         meta["deletionGracePeriodSeconds"] = grace
     obj = {**obj, "metadata": meta}
-    if served.storage == ("", "namespaces"):
+    if served.storage == _NAMESPACES:
         obj["status"] = {**(obj.get("status") or {}), "phase": "Terminating"}
     return obj
 

@@ -7,9 +7,12 @@ See also: `builtin` (validation and defaults), `registry` (verbs).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ..registry import ServedResource
 
 __all__ = [
+    "counts_generation",
     "creates_on_update",
     "has_generation",
     "keeps_metadata_in_status",
@@ -48,9 +51,11 @@ _GENERATION = frozenset(
         ("resource.k8s.io", "deviceclasses"),
         ("resource.k8s.io", "resourceslices"),
         ("scheduling.k8s.io", "priorityclasses"),
-        ("storage.k8s.io", "csidrivers"),
     }
 )
+# Kinds whose generation is counted from the first update on, and those whose generation stays.
+_GENERATION_BY_UPDATE = frozenset({("storage.k8s.io", "csidrivers")})
+_GENERATION_FIXED = frozenset({("scheduling.k8s.io", "priorityclasses")})
 
 # AllowCreateOnUpdate.
 _CREATED_BY_UPDATE = frozenset(
@@ -115,6 +120,13 @@ _ORPHANED = frozenset({("", "replicationcontrollers"), ("batch", "jobs")})
 def has_generation(served: ServedResource) -> bool:
     """Whether its objects have metadata.generation."""
     return served.custom is not None or served.storage in _GENERATION
+
+
+def counts_generation(served: ServedResource, meta: Mapping[str, object]) -> bool:
+    """Whether a change of the spec of an object with `meta` increments its generation."""
+    if served.storage in _GENERATION_FIXED:
+        return False
+    return "generation" in meta or served.storage in _GENERATION_BY_UPDATE
 
 
 def creates_on_update(served: ServedResource) -> bool:

@@ -20,7 +20,12 @@ from ..request.options import FieldValidation
 from ..statuses import Cause, StatusError, bad_request, conflict, invalid, untyped_error
 from ..storage.store import Object, encoded
 from ..values.unknown_fields import check_types, duplicate_fields
-from .kinds import has_generation, keeps_metadata_in_status, requires_version_on_update
+from .kinds import (
+    counts_generation,
+    has_generation,
+    keeps_metadata_in_status,
+    requires_version_on_update,
+)
 from .strategy import to_storage_version
 
 __all__ = [
@@ -271,9 +276,9 @@ def apply_update(served: ServedResource, old: Object, new: Object, *, part: str 
 def with_generation(served: ServedResource, old: Object, new: Object) -> Object:
     """`new`, with its defaults, in the next generation if its spec differs from `old`."""
     meta = new["metadata"]
-    if "generation" not in meta or not _has_new_generation(served, old, new):
+    if not counts_generation(served, meta) or not _has_new_generation(served, old, new):
         return new
-    return {**new, "metadata": {**meta, "generation": int(meta["generation"]) + 1}}
+    return {**new, "metadata": {**meta, "generation": int(meta.get("generation") or 0) + 1}}
 
 
 def _has_new_generation(served: ServedResource, old: Object, new: Object) -> bool:
