@@ -63,8 +63,8 @@ def test_the_role_of_a_binding_cannot_change() -> None:
 
 def test_a_rule_requires_groups_resources_and_verbs() -> None:
     assert fields(problems(RBAC, "Role", {"rules": [{"nonResourceURLs": ["/"]}]})) == [
-        ("rules[0].verbs", "Required"),
         ("rules[0].nonResourceURLs", "Invalid"),
+        ("rules[0].verbs", "Required"),
     ]
     assert fields(problems(RBAC, "ClusterRole", {"rules": [{"verbs": ["get"]}]})) == [
         ("rules[0].apiGroups", "Required"),

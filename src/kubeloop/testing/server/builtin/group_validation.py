@@ -166,9 +166,10 @@ def _binding(*, namespaced: bool) -> _Check:
 def _subject(subject: _Raw, path: str, *, namespaced: bool) -> Causes:
     # `ValidateRoleBindingSubject`.
     kind, group = subject.get("kind") or "", subject.get("apiGroup") or ""
-    if not subject.get("name"):
-        yield causes.required(f"{path}.name")
+    name = subject.get("name") or ""
     if kind == "ServiceAccount":
+        if name:
+            yield from check_name(f"{path}.name", name, problems_of_dns_subdomain)
         if group:
             yield causes.not_supported(f"{path}.apiGroup", group, ("",))
         if not namespaced and not subject.get("namespace"):
@@ -178,21 +179,35 @@ def _subject(subject: _Raw, path: str, *, namespaced: bool) -> Causes:
         yield causes.not_supported(f"{path}.kind", kind, kinds)
     elif group != _RBAC:
         yield causes.not_supported(f"{path}.apiGroup", group, (_RBAC,))
+    if not name:
+        yield causes.required(f"{path}.name")
 
 
 def _role(*, namespaced: bool) -> _Check:
     def check(obj: _Raw, _: _Raw | None) -> Causes:
         for index, rule in enumerate_objects(obj.get("rules")):
             yield from _rule(rule, f"rules[{index}]", namespaced=namespaced)
+        if not namespaced and obj.get("aggregationRule") is not None:
+            yield from _aggregation(obj["aggregationRule"])
 
     return check
+
+
+def _aggregation(rule: _Raw) -> Causes:
+    # `ValidateClusterRole` reports a selector with invalid labels twice.
+    path, selectors = "aggregationRule.clusterRoleSelectors", rule.get("clusterRoleSelectors")
+    if not selectors:
+        yield causes.required(path, "at least one selector is required")
+    for index, selector in enumerate_objects(selectors):
+        found = list(check_selector(f"{path}[{index}]", selector))
+        yield from found
+        if found:
+            yield causes.invalid(f"{path}[{index}]", None, "invalid label selector")
 
 
 def _rule(rule: _Raw, path: str, *, namespaced: bool) -> Causes:
     # `ValidatePolicyRule`.
     urls, where = rule.get("nonResourceURLs"), f"{path}.nonResourceURLs"
-    if not rule.get("verbs"):
-        yield causes.required(f"{path}.verbs")
     if urls:
         if namespaced:
             detail = "namespaced rules cannot apply to non-resource URLs"
@@ -200,13 +215,14 @@ def _rule(rule: _Raw, path: str, *, namespaced: bool) -> Causes:
         if rule.get("apiGroups") or rule.get("resources") or rule.get("resourceNames"):
             detail = "rules cannot apply to both regular resources and non-resource URLs"
             yield causes.invalid(where, urls, detail)
-        return
-    if not rule.get("apiGroups"):
-        detail = "resource rules must supply at least one api group"
-        yield causes.required(f"{path}.apiGroups", detail)
-    if not rule.get("resources"):
-        detail = "resource rules must supply at least one resource"
-        yield causes.required(f"{path}.resources", detail)
+    else:
+        for field, name in (("apiGroups", "api group"), ("resources", "resource")):
+            if not rule.get(field):
+                detail = f"resource rules must supply at least one {name}"
+                yield causes.required(f"{path}.{field}", detail)
+    # By the declarative validation, whose causes come last.
+    if not rule.get("verbs"):
+        yield causes.required(f"{path}.verbs")
 
 
 # --- scaling and disruption
