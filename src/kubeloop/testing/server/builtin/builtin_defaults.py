@@ -26,6 +26,7 @@ from .pod_defaults import default_pod, default_template
 __all__ = ["default"]
 
 _RBAC: Final = "rbac.authorization.k8s.io"
+_RESOURCE: Final = "resource.k8s.io"
 _FLOWS: Final = "flowcontrol.apiserver.k8s.io"
 
 
@@ -395,6 +396,26 @@ def _queuing(queuing: JsonObject) -> JsonObject:
     return {**queuing, **missing} if missing else queuing
 
 
+def _device_claim(spec: JsonObject) -> JsonObject:
+    return map_field(
+        spec, "devices", lambda devices: map_items(devices, "requests", _device_request)
+    )
+
+
+def _device_request(request: JsonObject) -> JsonObject:
+    return map_items(map_field(request, "exactly", _device_count), "firstAvailable", _device_count)
+
+
+def _device_count(wanted: JsonObject) -> JsonObject:
+    # `SetDefaults_ExactDeviceRequest` and `SetDefaults_DeviceSubRequest`.
+    wanted = with_defaults(wanted, {"allocationMode": "ExactCount"})
+    if wanted["allocationMode"] == "ExactCount" and not wanted.get("count"):
+        wanted = {**wanted, "count": 1}
+    return map_items(
+        wanted, "tolerations", lambda value: with_defaults(value, {"operator": "Equal"})
+    )
+
+
 def _ingress_class(spec: JsonObject) -> JsonObject:
     return map_field(spec, "parameters", lambda value: with_defaults(value, {"scope": "Cluster"}))
 
@@ -503,6 +524,10 @@ _CHANGES: Final[dict[tuple[str, str], tuple[Callable[[JsonObject], JsonObject], 
     ("networking.k8s.io", "IngressClass"): (_spec(_ingress_class),),
     ("networking.k8s.io", "NetworkPolicy"): (_spec(_network_policy),),
     ("policy", "PodDisruptionBudget"): (_budget_status,),
+    (_RESOURCE, "ResourceClaim"): (_spec(_device_claim),),
+    (_RESOURCE, "ResourceClaimTemplate"): (
+        _spec(lambda spec: map_field(spec, "spec", _device_claim)),
+    ),
     (_RBAC, "ClusterRoleBinding"): (_binding,),
     (_RBAC, "RoleBinding"): (_binding,),
     ("scheduling.k8s.io", "PriorityClass"): (

@@ -14,6 +14,7 @@ from typing import Any, Final
 from ..statuses import Cause
 from .allocation import Allocator
 from .certificate_validation import CERTIFICATE_PARTS, CERTIFICATES
+from .claim_validation import CLAIM_STATUSES, CLAIMS
 from .class_validation import CLASSES
 from .core_validation import CORE
 from .csi_validation import CSI
@@ -24,6 +25,7 @@ from .pod_validation import problems_of_pod_change
 from .policy_validation import POLICIES, POLICY_STATUSES
 from .preparation import prepare_for_create, prepare_for_update, with_condition_times
 from .registration_validation import REGISTRATION, REGISTRATION_STATUSES
+from .slice_validation import SLICE_STATUSES, SLICES
 from .storage_validation import STORAGE
 from .webhook_validation import WEBHOOKS
 from .workload_validation import WORKLOADS
@@ -44,7 +46,9 @@ _CHECKS: Final = {
     **POLICIES,
     **REGISTRATION,
     **CERTIFICATES,
+    **CLAIMS,
     **CLASSES,
+    **SLICES,
     **STORAGE,
     **WEBHOOKS,
     **WORKLOADS,
@@ -52,9 +56,11 @@ _CHECKS: Final = {
 # Checks of one subresource, which replace those of the whole object.
 _PART_CHECKS: Final = {
     **CERTIFICATE_PARTS,
+    **CLAIM_STATUSES,
     **FLOW_STATUSES,
     **POLICY_STATUSES,
     **REGISTRATION_STATUSES,
+    **SLICE_STATUSES,
 }
 
 

@@ -96,7 +96,8 @@ def check_driver_name(path: str, value: str) -> Causes:
         return
     if len(value) > _DRIVER_NAME_LENGTH:
         yield causes.too_long(path, _DRIVER_NAME_LENGTH)
-    yield from check_name(path, value.lower(), problems_of_dns_subdomain)
+    problems = problems_of_dns_subdomain(value.lower())
+    yield from (causes.invalid(path, value, problem) for problem in problems)
 
 
 def check_signer_name(path: str, value: str) -> Causes:
