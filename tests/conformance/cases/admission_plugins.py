@@ -12,6 +12,10 @@ _RESTRICTED_PODS = "/api/v1/namespaces/{ns}-r/pods"
 _CLAIMS = "/api/v1/namespaces/{ns}/persistentvolumeclaims"
 _VOLUMES = "/api/v1/persistentvolumes"
 _CLASSES = "/apis/storage.k8s.io/v1/storageclasses"
+_PRIORITIES = "/apis/scheduling.k8s.io/v1/priorityclasses"
+_INGRESS_CLASSES = "/apis/networking.k8s.io/v1/ingressclasses"
+_INGRESSES = "/apis/networking.k8s.io/v1/namespaces/{ns}/ingresses"
+_INGRESS = {"defaultBackend": {"service": {"name": "a", "port": {"number": 80}}}}
 _DEPLOYMENTS = "/apis/apps/v1/namespaces/{ns}-r/deployments"
 _CRON_JOBS = "/apis/batch/v1/namespaces/{ns}-r/cronjobs"
 
@@ -31,6 +35,11 @@ _VOLUME: Body = {
         "hostPath": {"path": "/data"},
     }
 }
+
+
+def _marked(kind: str) -> Body:
+    """Metadata of a class that is the default one."""
+    return {"annotations": {f"{kind}.kubernetes.io/is-default-class": "true"}}
 
 
 def _labels(labels: dict[str, str]) -> Body:
@@ -156,6 +165,42 @@ CASES: dict[str, list[Step]] = {
         change(_CLAIMS, _MORE, "c"),
         delete(_CLASSES),
         change(_CLAIMS, _MORE, "c"),
+    ],
+    "a claim gets the default storage class": [
+        create(_CLASSES, {"metadata": _marked("storageclass"), "provisioner": "example.com/a"}),
+        *_PAUSE,
+        create(_CLAIMS, {"spec": {**_CLAIM["spec"], "storageClassName": None}}, "c"),
+        create(_CLAIMS, {"spec": {**_CLAIM["spec"], "storageClassName": ""}}, "d"),
+        create(_CLAIMS, _CLAIM, "e"),
+        create(
+            _CLAIMS,
+            {
+                "metadata": {"annotations": {"volume.beta.kubernetes.io/storage-class": "own"}},
+                "spec": {**_CLAIM["spec"], "storageClassName": None},
+            },
+            "f",
+        ),
+        delete(_CLASSES),
+    ],
+    "an ingress gets the default ingress class": [
+        create(
+            _INGRESS_CLASSES,
+            {"metadata": _marked("ingressclass"), "spec": {"controller": "example.com/a"}},
+        ),
+        *_PAUSE,
+        create(_INGRESSES, {"spec": _INGRESS}, "a"),
+        create(_INGRESSES, {"spec": {**_INGRESS, "ingressClassName": "own"}}, "b"),
+        delete(_INGRESS_CLASSES),
+    ],
+    "pods get the default priority class": [
+        create(_PRIORITIES, {"value": 7, "globalDefault": True, "preemptionPolicy": "Never"}),
+        *_PAUSE,
+        create(_PODS, _pod(), "a"),
+        create(_PODS, _pod(priorityClassName="system-node-critical"), "b"),
+        create(_PODS, _pod(priority=3), "c"),
+        create(_PRIORITIES, {"value": 8, "globalDefault": True}, "y-{ns}"),
+        change(_PRIORITIES, {"description": "the default"}),
+        delete(_PRIORITIES),
     ],
     "pods in a baseline namespace": _restricted(
         *rejections(_RESTRICTED_PODS, *_BASELINE, name="a"),

@@ -242,6 +242,16 @@ CASES: dict[str, list[Step]] = {
         _device(bindingConditions=["a", "a"], bindingFailureConditions=["a"]),
         _device(consumesCounters=[{}]),
     ),
+    "a rule of device taints": lifecycle(
+        _TAINTS,
+        _taint_rule(deviceSelector={"driver": "gpu.example.com"}),
+        change(_TAINTS, {"spec": {"deviceSelector": {"pool": "p"}}}),
+        change(_TAINTS, {"spec": {"taint": {"effect": "x"}}}),
+        change(_TAINTS, {"status": {"conditions": [{"type": "a"}]}}, part="status"),
+    ),
+    "a slice with taints": lifecycle(
+        _SLICES, _device(taints=[{"key": "a", "value": "b", "effect": "None"}])
+    ),
     "wrong rules of device taints": rejections(
         _TAINTS,
         {},

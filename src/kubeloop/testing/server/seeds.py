@@ -61,6 +61,10 @@ _GROUP_PRIORITIES: Final = {
     "storage.k8s.io": 16800,
     "storagemigration.k8s.io": 15800,
 }
+_UNOWNED: Final = frozenset({"kind", "apiVersion", "metadata", "status"})
+# Set by the strategy of services, so that no manager owns them.
+_ALLOCATED: Final = frozenset({"clusterIPs", "ipFamilies"})
+_PORT_KEY: Final = 'k:{"port":443,"protocol":"TCP"}'
 _VERSION_PRIORITIES: Final = {
     ("", "v1"): 1,
     ("autoscaling", "v2"): 30,
@@ -76,7 +80,8 @@ def seed(store: Store, registry: Registry, *, now: str) -> None:
             created = with_new_identity(obj, now)
             if storage == NAMESPACES:
                 created = new_namespace(created)
-            elif storage == _API_SERVICES:
+            created = _with_manager(created, now)
+            if storage == _API_SERVICES:
                 created = new_api_service(created)
             store.write(storage, created)
 
@@ -85,6 +90,40 @@ def with_new_identity(obj: Object, now: str) -> Object:
     """`obj` with a uid and a creation time."""
     meta = {**obj["metadata"], "uid": str(uuid.uuid4()), "creationTimestamp": now}
     return {**obj, "metadata": meta}
+
+
+def _with_manager(obj: Object, now: str) -> Object:
+    """`obj` with the fields that kube-apiserver owns in it: its labels and its spec."""
+    meta = obj["metadata"]
+    fields: Object = {}
+    if meta.get("labels"):
+        labels: Object = {f"f:{key}": {} for key in meta["labels"]}
+        fields["f:metadata"] = {"f:labels": {".": {}, **labels}}
+    if obj["kind"] != "Namespace":
+        fields |= _fields({key: value for key, value in obj.items() if key not in _UNOWNED})
+    entry = {
+        "manager": "kube-apiserver",
+        "operation": "Update",
+        "apiVersion": obj["apiVersion"],
+        "time": now,
+        "fieldsType": "FieldsV1",
+        "fieldsV1": fields,
+    }
+    return {**obj, "metadata": {**meta, "managedFields": [entry]}}
+
+
+def _fields(value: Object) -> Object:
+    found: Object = {}
+    for key, each in value.items():
+        if key == "ports":
+            keys: Object = {f"f:{name}": {} for name in each[0]}
+            found["f:ports"] = {".": {}, _PORT_KEY: {".": {}, **keys}}
+        elif isinstance(each, dict):
+            start: Object = {} if key == "spec" else {".": {}}
+            found[f"f:{key}"] = {**start, **_fields(each)}
+        elif key not in _ALLOCATED:
+            found[f"f:{key}"] = {}
+    return found
 
 
 def _objects(registry: Registry, now: str) -> Iterator[tuple[tuple[str, str], str, Object]]:

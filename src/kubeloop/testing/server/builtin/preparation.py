@@ -71,6 +71,8 @@ def prepare_for_create(
             return new_api_service(obj)
         case "batch", "Job":
             return _new_job(obj)
+        case "resource.k8s.io", "DeviceTaintRule" | "ResourceSlice":
+            return _with_taint_times(obj)
     return obj
 
 
@@ -206,6 +208,20 @@ def new_api_service(obj: JsonObject) -> JsonObject:
         "message": "Local APIServices are always available",
     }
     return {**obj, "status": {"conditions": [condition]}}
+
+
+def _with_taint_times(obj: JsonObject) -> JsonObject:
+    # `SetDefaults_DeviceTaint`.
+    times = {"timeAdded": value_at(obj, "metadata", "creationTimestamp")}
+
+    def fill(taint: JsonObject) -> JsonObject:
+        return with_defaults(taint, times)
+
+    def fill_spec(spec: JsonObject) -> JsonObject:
+        spec = map_field(spec, "taint", fill)
+        return map_items(spec, "devices", lambda device: map_items(device, "taints", fill))
+
+    return map_field(obj, "spec", fill_spec)
 
 
 def _template_generation(obj: JsonObject) -> int:

@@ -49,6 +49,7 @@ _GENERATION = frozenset(
         ("networking.k8s.io", "networkpolicies"),
         ("policy", "poddisruptionbudgets"),
         ("resource.k8s.io", "deviceclasses"),
+        ("resource.k8s.io", "devicetaintrules"),
         ("resource.k8s.io", "resourceslices"),
         ("scheduling.k8s.io", "priorityclasses"),
     }
@@ -141,7 +142,9 @@ def requires_version_on_update(served: ServedResource) -> bool:
 
 def returns_deleted(served: ServedResource) -> bool:
     """Whether the response to a deletion is the object instead of a Status."""
-    return served.storage in _DELETED_RETURNED or served.group == "resource.k8s.io"
+    if served.group == "resource.k8s.io":
+        return served.plural != "devicetaintrules"
+    return served.storage in _DELETED_RETURNED
 
 
 def orphans_by_default(served: ServedResource) -> bool:
