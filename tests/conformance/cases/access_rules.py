@@ -27,7 +27,7 @@ _JANE = {
 
 _RULE = {"verbs": ["get"], "apiGroups": [""], "resources": ["pods"]}
 _VIEW = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view"}
-_USER = {"kind": "User", "name": "nobody-{ns}"}
+_USER = {"kind": "User", "name": "stranger-{ns}"}
 _GET_PODS = {"verb": "get", "resource": "pods", "namespace": "{ns}"}
 
 

@@ -9,7 +9,7 @@ _SCHEMAS = f"{_API}/flowschemas"
 _LEVELS = f"{_API}/prioritylevelconfigurations"
 
 # A flow of a user that does not exist, so that no request of another test matches it.
-_SUBJECT = {"kind": "User", "user": {"name": "nobody-{ns}"}}
+_SUBJECT = {"kind": "User", "user": {"name": "stranger-{ns}"}}
 _RESOURCES = {"verbs": ["get"], "apiGroups": [""], "resources": ["pods"], "namespaces": ["{ns}"]}
 _RULE = {"subjects": [_SUBJECT], "resourceRules": [_RESOURCES]}
 

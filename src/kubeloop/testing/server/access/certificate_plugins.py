@@ -44,7 +44,7 @@ def _needed(call: Call, obj: Object, old: Object | None) -> tuple[str, str]:
 
 
 def _check_subject(call: Call, obj: Object, signer: str) -> None:
-    # CertificateSubjectRestriction: nobody gets a certificate of the group of administrators.
+    # CertificateSubjectRestriction: no request gets a certificate of the group of administrators.
     if signer != _CLIENTS:
         return
     if "system:masters" in organizations(value_at(obj, "spec", "request") or ""):
