@@ -10,16 +10,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from ..builtin.pod_security import LEVELS, Violation, violations
 from ..statuses import Cause, forbidden, invalid
 from ..storage.store import Object
 from ..values import causes
 from ..values.json_values import value_at
 
+if TYPE_CHECKING:
+    from ..builtin.pod_security import Violation
+
 __all__ = ["CONTROLLERS", "check_controller", "check_labels", "check_pod", "has_policy"]
 
+_LEVELS: Final = ("privileged", "baseline", "restricted")  # from the loosest to the strictest
 _PREFIX: Final = "pod-security.kubernetes.io/"
 _ENFORCE, _WARN, _AUDIT = (f"{_PREFIX}{mode}" for mode in ("enforce", "warn", "audit"))
 _VERSION: Final = re.compile(r"latest|v1\.(0|[1-9][0-9]*)")
@@ -58,7 +61,7 @@ def check_pod(namespace: Mapping[str, Any], pod: Object, old: Object | None) -> 
         return []
     meta, spec = pod.get("metadata") or {}, pod.get("spec") or {}
     enforced, warned = _policies(namespace)
-    found = violations(enforced.level, meta, spec)
+    found = _violations(enforced.level, meta, spec)
     if found:
         why = f'violates PodSecurity "{enforced}": {_details(found)}'
         raise forbidden("", "pods", meta.get("name") or "", why)
@@ -88,7 +91,7 @@ def check_labels(new: Object, old: Object | None, pods: Iterable[Object]) -> lis
         return []
     (enforced, _), (before, _) = _policies(new), _policies(old)
     is_relaxed = enforced.version == before.version and (
-        LEVELS.index(enforced.level) <= LEVELS.index(before.level)
+        _LEVELS.index(enforced.level) <= _LEVELS.index(before.level)
     )
     return [] if is_relaxed else _pod_warnings(new["metadata"]["name"], enforced, pods)
 
@@ -97,7 +100,7 @@ def _pod_warnings(namespace: str, policy: _Policy, pods: Iterable[Object]) -> li
     # `EvaluatePodsInNamespace`: one line for all pods with the same violations.
     names: dict[str, list[str]] = {}
     for pod in pods:
-        found = violations(policy.level, pod["metadata"], pod.get("spec") or {})
+        found = _violations(policy.level, pod["metadata"], pod.get("spec") or {})
         if found:
             reasons = ", ".join(each.reason for each in found)
             names.setdefault(reasons, []).append(pod["metadata"]["name"])
@@ -117,13 +120,13 @@ def _policies(namespace: Mapping[str, Any]) -> tuple[_Policy, _Policy]:
     labels = namespace["metadata"].get("labels") or {}
     level = labels.get(_ENFORCE, "privileged")
     # An invalid level is enforced as the strictest one, but no warnings follow from it.
-    enforced = _Policy(level if level in LEVELS else "restricted", _version(labels, _ENFORCE))
+    enforced = _Policy(level if level in _LEVELS else "restricted", _version(labels, _ENFORCE))
     warned_level = labels.get(_WARN)
     if warned_level is None:
-        if level in LEVELS and f"{_WARN}-version" not in labels:
+        if level in _LEVELS and f"{_WARN}-version" not in labels:
             return enforced, enforced
         warned_level = level
-    warned = _Policy(warned_level if warned_level in LEVELS else "privileged")
+    warned = _Policy(warned_level if warned_level in _LEVELS else "privileged")
     return enforced, warned._replace(version=_version(labels, _WARN))
 
 
@@ -137,8 +140,8 @@ def _label_problems(namespace: Object) -> list[Cause]:
     found = []
     for mode in (_ENFORCE, _AUDIT, _WARN):
         level, version = labels.get(mode), labels.get(f"{mode}-version")
-        if level is not None and level not in LEVELS:
-            rule = f"must be one of {', '.join(LEVELS)}"
+        if level is not None and level not in _LEVELS:
+            rule = f"must be one of {', '.join(_LEVELS)}"
             found.append(causes.invalid(f"metadata.labels[{mode}]", level, rule))
         if version is not None and not _VERSION.fullmatch(version):
             where = f"metadata.labels[{mode}-version]"
@@ -146,8 +149,17 @@ def _label_problems(namespace: Object) -> list[Cause]:
     return found
 
 
+def _violations(
+    level: str, metadata: Mapping[str, Any], spec: Mapping[str, Any]
+) -> list[Violation]:
+    # Imported with the first namespace that has a level: most tests never set one.
+    from ..builtin.pod_security import violations
+
+    return violations(level, metadata, spec)
+
+
 def _warnings(policy: _Policy, metadata: Mapping[str, Any], spec: Mapping[str, Any]) -> list[str]:
-    found = violations(policy.level, metadata, spec)
+    found = _violations(policy.level, metadata, spec)
     return [f'would violate PodSecurity "{policy}": {_details(found)}'] if found else []
 
 

@@ -8,26 +8,20 @@ new objects (`preparation`).
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from ..statuses import Cause
 from .allocation import Allocator
-from .certificate_validation import CERTIFICATE_PARTS, CERTIFICATES
-from .claim_validation import CLAIM_STATUSES, CLAIMS
 from .class_validation import CLASSES
 from .core_validation import CORE
-from .csi_validation import CSI
-from .flow_validation import FLOW_STATUSES, FLOWS
+from .field_rules import Check
 from .group_validation import GROUPS
 from .metadata_validation import problems_of_metadata
 from .pod_validation import problems_of_pod_change
-from .policy_validation import POLICIES, POLICY_STATUSES
 from .preparation import prepare_for_create, prepare_for_update, with_condition_times
-from .registration_validation import REGISTRATION, REGISTRATION_STATUSES
-from .slice_validation import SLICE_STATUSES, SLICES
 from .storage_validation import STORAGE
-from .webhook_validation import WEBHOOKS
 from .workload_validation import WORKLOADS
 
 __all__ = [
@@ -38,30 +32,61 @@ __all__ = [
     "with_condition_times",
 ]
 
-_CHECKS: Final = {
-    **CORE,
-    **CSI,
-    **FLOWS,
-    **GROUPS,
-    **POLICIES,
-    **REGISTRATION,
-    **CERTIFICATES,
-    **CLAIMS,
-    **CLASSES,
-    **SLICES,
-    **STORAGE,
-    **WEBHOOKS,
-    **WORKLOADS,
-}
-# Checks of one subresource, which replace those of the whole object.
-_PART_CHECKS: Final = {
-    **CERTIFICATE_PARTS,
-    **CLAIM_STATUSES,
-    **FLOW_STATUSES,
-    **POLICY_STATUSES,
-    **REGISTRATION_STATUSES,
-    **SLICE_STATUSES,
-}
+# Checks by kind, and checks of one subresource, which replace those of the whole object.
+_Checks: TypeAlias = Mapping[tuple[str, str], Check]
+_PartChecks: TypeAlias = Mapping[tuple[str, str, str], Check]
+
+_CHECKS: Final[_Checks] = {**CORE, **CLASSES, **GROUPS, **STORAGE, **WORKLOADS}
+# Imported with the first write of their group: most tests never write one.
+_RARE_GROUPS: Final = frozenset(
+    {
+        "admissionregistration.k8s.io",
+        "apiregistration.k8s.io",
+        "certificates.k8s.io",
+        "flowcontrol.apiserver.k8s.io",
+        "resource.k8s.io",
+        "storage.k8s.io",
+        "storagemigration.k8s.io",
+    }
+)
+
+
+@functools.cache
+def _rare_checks(group: str) -> tuple[_Checks, _PartChecks]:
+    match group:
+        case "admissionregistration.k8s.io":
+            from .policy_validation import POLICIES, POLICY_STATUSES
+            from .webhook_validation import WEBHOOKS
+
+            return {**POLICIES, **WEBHOOKS}, POLICY_STATUSES
+        case "certificates.k8s.io":
+            from .certificate_validation import CERTIFICATE_PARTS, CERTIFICATES
+
+            return CERTIFICATES, CERTIFICATE_PARTS
+        case "flowcontrol.apiserver.k8s.io":
+            from .flow_validation import FLOW_STATUSES, FLOWS
+
+            return FLOWS, FLOW_STATUSES
+        case "resource.k8s.io":
+            from .claim_validation import CLAIM_STATUSES, CLAIMS
+            from .slice_validation import SLICE_STATUSES, SLICES
+
+            return {**CLAIMS, **SLICES}, {**CLAIM_STATUSES, **SLICE_STATUSES}
+        case "storage.k8s.io":
+            from .csi_validation import CSI
+
+            return CSI, {}
+    from .registration_validation import REGISTRATION, REGISTRATION_STATUSES
+
+    return REGISTRATION, REGISTRATION_STATUSES
+
+
+def _check_for(group: str, kind: str, subresource: str | None) -> Check | None:
+    if group not in _RARE_GROUPS:
+        return _CHECKS.get((group, kind))
+    checks, parts = _rare_checks(group)
+    found = checks.get((group, kind))
+    return parts.get((group, kind, subresource), found) if subresource else found
 
 
 def validate(
@@ -80,9 +105,7 @@ def validate(
     meta = obj.get("metadata") or {}
     before = None if old is None else old.get("metadata") or {}
     found = list(problems_of_metadata(group, kind, meta, before))
-    check = _CHECKS.get((group, kind))
-    if subresource:
-        check = _PART_CHECKS.get((group, kind, subresource), check)
+    check = _check_for(group, kind, subresource)
     if check is not None:
         found += check(obj, old)
     if (group, kind) == ("", "Pod") and old is not None:

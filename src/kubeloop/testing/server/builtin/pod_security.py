@@ -12,9 +12,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from ..values.json_values import value_at
 
-__all__ = ["LEVELS", "Violation", "violations"]
-
-LEVELS: Final = ("privileged", "baseline", "restricted")
+__all__ = ["Violation", "violations"]
 
 _Raw: TypeAlias = Mapping[str, Any]
 
