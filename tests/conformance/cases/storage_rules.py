@@ -247,6 +247,8 @@ CASES: dict[str, list[Step]] = {
         change(_ATTRIBUTES, {"parameters": {"iops": "200"}}),
         change(_ATTRIBUTES, {"parameters": None}),
         change(_ATTRIBUTES, {"metadata": {"annotations": {"a": "b"}}}),
+        # On kube-apiserver alone no controller would remove it after the deletion.
+        change(_ATTRIBUTES, {"metadata": {"finalizers": None}}),
     ),
     "wrong values of a class of volume attributes": rejections(
         _ATTRIBUTES,
