@@ -108,6 +108,7 @@ _DELETED_RETURNED = frozenset(
         ("storage.k8s.io", "csinodes"),
         ("storage.k8s.io", "storageclasses"),
         ("storage.k8s.io", "volumeattachments"),
+        ("storage.k8s.io", "volumeattributesclasses"),
     }
 )
 
