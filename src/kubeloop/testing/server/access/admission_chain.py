@@ -1,9 +1,9 @@
-"""The admission chain: namespaces, CRDs, privilege escalation, webhooks.
+"""The admission chain: namespaces, CRDs, privilege escalation, plugins, webhooks.
 
 Guarantees: rejections that need no waiting come first; webhooks are called only if a
 configuration exists.
-See also: `admission` (webhooks), `escalation` (roles and bindings), `verbs.writing` (when each
-step runs).
+See also: `admission` (webhooks), `escalation` (roles and bindings), `plugins` (the other plugins
+of kube-apiserver), `verbs.writing` (when each step runs).
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, final
 from kubeloop.kit import Clock
 
 from ..admission.webhooks import check_namespace
-from ..builtin.pod_admission import ADMIT
+from ..builtin.class_validation import SYSTEM_PRIORITIES
 from ..controllers.namespaces import NAMESPACES
 from ..registry import Registry, ServedResource
 from ..request.calls import Call
 from ..statuses import forbidden
 from ..storage.store import Object, Store
 from ..verbs.deletion import DEFINITIONS
+from .plugins import Plugins
 from .security import ADMIN, Security
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ __all__ = ["AdmissionChain"]
 
 _GROUP = "admissionregistration.k8s.io"
 _RBAC = "rbac.authorization.k8s.io"
+_PRIORITIES = ("scheduling.k8s.io", "priorityclasses")
 
 
 @final
@@ -44,6 +46,7 @@ class AdmissionChain:
         self._security = security
         self._clock = clock
         self._registry = registry
+        self._plugins = Plugins(store, security)
         self._mutating = store.collection((_GROUP, "mutatingwebhookconfigurations"))
         self._validating = store.collection((_GROUP, "validatingwebhookconfigurations"))
 
@@ -65,6 +68,9 @@ class AdmissionChain:
         if operation == "UPDATE":
             return  # a terminating namespace still accepts updates: finalizers must be removable
         served, name = call.served, call.name or name
+        if operation == "DELETE" and served.storage == _PRIORITIES and name in SYSTEM_PRIORITIES:
+            why = "this is a system priority class and cannot be deleted"
+            raise forbidden(served.group, served.plural, name, why)
         if operation == "CREATE" and served.custom is not None:
             self._check_definition(served, name)
         namespace = self._store.get(NAMESPACES, call.namespace)
@@ -85,11 +91,6 @@ class AdmissionChain:
             why = "create not allowed while custom resource definition is terminating"
             raise forbidden(served.group, served.plural, name, why)
 
-    def admit(self, call: Call, obj: Object) -> Object:
-        """A new object after the plugins that look up other objects. Raises `StatusError`."""
-        admit = ADMIT.get(call.served.storage)
-        return obj if admit is None else admit(obj, self._store.objects)
-
     def check_escalation(self, call: Call, obj: Object, old: Object | None) -> None:
         """Reject a role or binding that grants what the user does not have (`StatusError`)."""
         if call.served.group == _RBAC and self._security.decides:
@@ -99,6 +100,14 @@ class AdmissionChain:
             roles, user = self._security.authorizer, call.user or ADMIN
             if isinstance(roles, Authorizer):
                 check_write(roles, user, call.served.plural, new=obj, old=old)
+
+    def mutate_new(self, call: Call, obj: Object) -> Object:
+        """A new object after the built-in mutating plugins. Raises `StatusError`."""
+        return self._plugins.mutate(call, obj)
+
+    def review(self, call: Call, obj: Object, old: Object | None) -> list[str]:
+        """The warnings of the built-in validating plugins. Raises `StatusError`."""
+        return self._plugins.validate(call, obj, old)
 
     def has_webhooks(self) -> bool:
         """Whether any webhook configuration exists; its rules are matched later."""

@@ -44,7 +44,7 @@ def self_subject_access_review(
         StatusError: the review is invalid (422).
     """
     spec = obj.get("spec") or {}
-    _check("SelfSubjectAccessReview", [*_spec_problems(spec), *_metadata_problems(obj)])
+    _check([*_spec_problems(spec), *_selector_problems(spec), *_metadata_problems(obj)])
     return _decided(obj, _attributes(user, spec), authorizer)
 
 
@@ -56,8 +56,12 @@ def subject_access_review(obj: Mapping[str, Json], authorizer: Authorizer) -> Js
     """
     spec = obj.get("spec") or {}
     _check(
-        "SubjectAccessReview",
-        [*_spec_problems(spec), *_subject_problems(spec), *_metadata_problems(obj)],
+        [
+            *_spec_problems(spec),
+            *_subject_problems(spec),
+            *_selector_problems(spec),
+            *_metadata_problems(obj),
+        ]
     )
     return _decided(obj, _attributes(_subject(spec), spec), authorizer)
 
@@ -72,9 +76,12 @@ def local_subject_access_review(
     """
     spec, own = obj.get("spec") or {}, (obj.get("metadata") or {}).get("namespace", "")
     if own and own != namespace:
-        raise statuses.bad_request("namespace in object does not match namespace in request")
-    found = [*_spec_problems(spec), *_subject_problems(spec), *_local_problems(spec, namespace)]
-    _check("LocalSubjectAccessReview", found)
+        raise statuses.bad_request(
+            "the namespace of the provided object does not match the namespace sent on the request"
+        )
+    found = [*_spec_problems(spec), *_subject_problems(spec), *_selector_problems(spec)]
+    _check([*found, *_metadata_problems(obj), *_local_problems(spec, namespace)])
+    obj = {**obj, "metadata": {**(obj.get("metadata") or {}), "namespace": namespace}}
     return _decided(obj, _attributes(_subject(spec), spec), authorizer)
 
 
@@ -107,7 +114,7 @@ def self_subject_rules_review(
 
 def self_subject_review(obj: Mapping[str, Json], user: User, *, now: str) -> JsonObject:
     """The review with the attributes of `user`."""
-    meta = {**(obj.get("metadata") or {}), "creationTimestamp": now}
+    meta = {"creationTimestamp": now}
     return {**_head(obj), "metadata": meta, "status": {"userInfo": user.user_info()}}
 
 
@@ -194,9 +201,10 @@ def _selector_problem(attributes: Mapping[str, Json]) -> str:
 # --- validation
 
 
-def _check(kind: str, found: list[Cause]) -> None:
+def _check(found: list[Cause]) -> None:
+    # kube-apiserver takes the kind from an object that has none any more.
     if found:
-        raise statuses.invalid(_GROUP, kind, "", found)
+        raise statuses.invalid(_GROUP, "", "", found)
 
 
 def _spec_problems(spec: Mapping[str, Json]) -> list[Cause]:
@@ -204,6 +212,40 @@ def _spec_problems(spec: Mapping[str, Json]) -> list[Cause]:
     if (path is None) == (resource is None):
         return [causes.invalid("spec", path, _ONE_OF)]
     return []
+
+
+def _selector_problems(spec: Mapping[str, Json]) -> list[Cause]:
+    """A selector has requirements or a text; unknown operators of newer clients are accepted."""
+    found = []
+    for field in ("fieldSelector", "labelSelector"):
+        selector = (spec.get("resourceAttributes") or {}).get(field)
+        if selector is None:
+            continue
+        path, raw = f"spec.resourceAttributes.{field}", selector.get("rawSelector")
+        requirements = selector.get("requirements") or []
+        if raw and requirements:
+            rule = "may not be specified together with requirements"
+            found.append(causes.invalid(f"{path}.rawSelector", raw, rule))
+        if not raw and not requirements:
+            rule = "requirements or rawSelector is required"
+            found.append(causes.required(f"{path}.requirements", rule))
+        for index, each in enumerate(requirements):
+            found += _requirement_problems(f"{path}.requirements[{index}]", each)
+    return found
+
+
+def _requirement_problems(path: str, requirement: Mapping[str, Json]) -> list[Cause]:
+    operator, values = requirement.get("operator"), requirement.get("values")
+    found = []
+    if operator in {"In", "NotIn"} and not values:
+        rule = "must be specified when `operator` is 'In' or 'NotIn'"
+        found.append(causes.required(f"{path}.values", rule))
+    if operator in {"Exists", "DoesNotExist"} and values:
+        rule = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+        found.append(causes.forbidden(f"{path}.values", rule))
+    if not requirement.get("key"):
+        found.append(causes.required(f"{path}.key", "must be specified"))
+    return found
 
 
 def _subject_problems(spec: Mapping[str, Json]) -> list[Cause]:
@@ -214,7 +256,8 @@ def _subject_problems(spec: Mapping[str, Json]) -> list[Cause]:
 
 def _metadata_problems(obj: Mapping[str, Json]) -> list[Cause]:
     # Reviews are not stored, so metadata other than managed fields would have no meaning.
-    meta = {k: v for k, v in (obj.get("metadata") or {}).items() if v and k != "managedFields"}
+    ignored = {"managedFields", "namespace"}
+    meta = {k: v for k, v in (obj.get("metadata") or {}).items() if v and k not in ignored}
     return [causes.invalid("metadata", meta, "must be empty")] if meta else []
 
 

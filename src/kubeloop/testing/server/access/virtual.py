@@ -37,6 +37,16 @@ VIRTUAL = frozenset(
     }
 )
 
+# Their responses contain what was sent, with its field managers.
+_TRACKED = frozenset(
+    {
+        "localsubjectaccessreviews",
+        "selfsubjectaccessreviews",
+        "subjectaccessreviews",
+        "tokenreviews",
+    }
+)
+
 
 @final
 class VirtualResources:
@@ -70,7 +80,17 @@ class VirtualResources:
                 raise bad_request("metadata.name: Required value")
             call = Call(pods, namespace=namespace, name=name, options=options)
             return Response(201, encoded(bind(self._verbs, call, decoded.obj)))
-        review = self._evaluate(served.plural, decoded.obj, request.user or ADMIN, namespace)
+        obj = decoded.obj
+        if served.plural in _TRACKED:
+            call = Call(
+                served,
+                namespace=namespace,
+                options=options,
+                agent=request.headers.get("User-Agent", ""),
+            )
+            meta = obj.get("metadata") or {}
+            obj = self._verbs.track_managers(call, None, {**obj, "metadata": meta})
+        review = self._evaluate(served.plural, obj, request.user or ADMIN, namespace)
         return Response(201, encoded(review), warnings=tuple(decoded.warnings))
 
     def _evaluate(self, plural: str, obj: Object, user: User, namespace: str) -> Object:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Mapping
-from typing import Any, final
+from typing import Any, Final, final
 
 from ..values.json_values import value_at
 
-__all__ = ["Allocator"]
+__all__ = ["SERVICE_NETWORK", "Allocator"]
+
+SERVICE_NETWORK: Final = "10.96.0.0/16"
 
 
 @final
@@ -20,7 +22,7 @@ class Allocator:
     """The allocated cluster IPs and node ports of one server."""
 
     def __init__(
-        self, *, network: str = "10.96.0.0/16", ports: range = range(30000, 32768)
+        self, *, network: str = SERVICE_NETWORK, ports: range = range(30000, 32768)
     ) -> None:
         self._network = ipaddress.IPv4Network(network)
         self._port_range = ports

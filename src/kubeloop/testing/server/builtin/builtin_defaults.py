@@ -27,6 +27,8 @@ from .pod_defaults import default_pod, default_template, default_volume_sources
 __all__ = ["default"]
 
 _RBAC: Final = "rbac.authorization.k8s.io"
+_RESOURCE: Final = "resource.k8s.io"
+_FLOWS: Final = "flowcontrol.apiserver.k8s.io"
 
 
 def default(group: str, kind: str, obj: dict[str, Any]) -> dict[str, Any]:
@@ -52,6 +54,16 @@ def _status_defaults(**defaults: Any) -> Change:
 
 def _defaults(**defaults: Any) -> Change:
     return lambda obj: with_defaults(obj, defaults)
+
+
+def _pointer_defaults(**defaults: Any) -> Change:
+    """Defaults of pointers in Go: an empty text stays as it is, and validation rejects it."""
+
+    def fill(obj: JsonObject) -> JsonObject:
+        missing = {key: value for key, value in defaults.items() if obj.get(key) is None}
+        return {**obj, **missing} if missing else obj
+
+    return fill
 
 
 def _items_in_spec(key: str, change: Change) -> Change:
@@ -352,15 +364,18 @@ def _service_reference(config: JsonObject) -> JsonObject:
     return map_field(config, "service", lambda service: with_defaults(service, {"port": 443}))
 
 
-def _policy(spec: JsonObject) -> JsonObject:
-    def constraints(value: JsonObject) -> JsonObject:
-        return map_items(
-            with_defaults(value, _SELECTORS), ("resourceRules", "excludeResourceRules"), _rule
-        )
+def _match_resources(value: JsonObject) -> JsonObject:
+    rules = ("resourceRules", "excludeResourceRules")
+    return map_items(with_defaults(value, _SELECTORS), rules, _rule)
 
-    return map_field(
-        with_defaults(spec, {"failurePolicy": "Fail"}), "matchConstraints", constraints
-    )
+
+def _policy(spec: JsonObject) -> JsonObject:
+    spec = with_defaults(spec, {"failurePolicy": "Fail"})
+    return map_field(spec, "matchConstraints", _match_resources)
+
+
+def _policy_binding(spec: JsonObject) -> JsonObject:
+    return map_field(spec, "matchResources", _match_resources)
 
 
 def _driver(spec: JsonObject) -> JsonObject:
@@ -376,7 +391,54 @@ def _driver(spec: JsonObject) -> JsonObject:
             "fsGroupPolicy": "ReadWriteOnceWithFSType",
             "requiresRepublish": False,
             "seLinuxMount": False,
+            "preventPodSchedulingIfMissing": False,
         },
+    )
+
+
+def _flow_schema(spec: JsonObject) -> JsonObject:
+    return spec if spec.get("matchingPrecedence") else {**spec, "matchingPrecedence": 1000}
+
+
+_QUEUING: Final = {"handSize": 8, "queues": 64, "queueLengthLimit": 50}
+
+
+def _priority_level(spec: JsonObject) -> JsonObject:
+    # `SetDefaults_LimitedPriorityLevelConfiguration` and its neighbours.
+    exempt = _pointer_defaults(nominalConcurrencyShares=0, lendablePercent=0)
+    limited = _pointer_defaults(nominalConcurrencyShares=30, lendablePercent=0)
+    spec = map_field(map_field(spec, "exempt", exempt), "limited", limited)
+    return map_field(
+        spec,
+        "limited",
+        lambda value: map_field(
+            value, "limitResponse", lambda response: map_field(response, "queuing", _queuing)
+        ),
+    )
+
+
+def _queuing(queuing: JsonObject) -> JsonObject:
+    missing = {key: value for key, value in _QUEUING.items() if not queuing.get(key)}
+    return {**queuing, **missing} if missing else queuing
+
+
+def _device_claim(spec: JsonObject) -> JsonObject:
+    return map_field(
+        spec, "devices", lambda devices: map_items(devices, "requests", _device_request)
+    )
+
+
+def _device_request(request: JsonObject) -> JsonObject:
+    return map_items(map_field(request, "exactly", _device_count), "firstAvailable", _device_count)
+
+
+def _device_count(wanted: JsonObject) -> JsonObject:
+    # `SetDefaults_ExactDeviceRequest` and `SetDefaults_DeviceSubRequest`.
+    wanted = with_defaults(wanted, {"allocationMode": "ExactCount"})
+    if wanted["allocationMode"] == "ExactCount" and not wanted.get("count"):
+        wanted = {**wanted, "count": 1}
+    return map_items(
+        wanted, "tolerations", lambda value: with_defaults(value, {"operator": "Equal"})
     )
 
 
@@ -435,10 +497,12 @@ _CHANGES: Final[dict[tuple[str, str], tuple[Callable[[JsonObject], JsonObject], 
     ("", "Secret"): (_secret, _defaults(type="Opaque")),
     ("", "Service"): (_spec(_service), _ip_modes),
     ("admissionregistration.k8s.io", "MutatingAdmissionPolicy"): (_spec(_policy),),
+    ("admissionregistration.k8s.io", "MutatingAdmissionPolicyBinding"): (_spec(_policy_binding),),
     ("admissionregistration.k8s.io", "MutatingWebhookConfiguration"): (
         _webhooks(reinvocationPolicy="Never"),
     ),
     ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy"): (_spec(_policy),),
+    ("admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding"): (_spec(_policy_binding),),
     ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"): (_webhooks(),),
     ("apiextensions.k8s.io", "CustomResourceDefinition"): (default_crd,),
     ("apiregistration.k8s.io", "APIService"): (_spec(_service_reference),),
@@ -475,14 +539,26 @@ _CHANGES: Final[dict[tuple[str, str], tuple[Callable[[JsonObject], JsonObject], 
         _spec(_job_template),
     ),
     ("batch", "Job"): (_labels_of_template, _spec(_job), _spec(_template)),
+    ("certificates.k8s.io", "PodCertificateRequest"): (
+        _spec(_pointer_defaults(maxExpirationSeconds=86400)),
+    ),
     ("discovery.k8s.io", "EndpointSlice"): (lambda obj: map_items(obj, "ports", _endpoint_port),),
+    (_FLOWS, "FlowSchema"): (_spec(_flow_schema),),
+    (_FLOWS, "PriorityLevelConfiguration"): (_spec(_priority_level),),
     ("networking.k8s.io", "IngressClass"): (_spec(_ingress_class),),
     ("networking.k8s.io", "NetworkPolicy"): (_spec(_network_policy),),
+    (_RESOURCE, "ResourceClaim"): (_spec(_device_claim),),
+    (_RESOURCE, "ResourceClaimTemplate"): (
+        _spec(lambda spec: map_field(spec, "spec", _device_claim)),
+    ),
     (_RBAC, "ClusterRoleBinding"): (_binding,),
     (_RBAC, "RoleBinding"): (_binding,),
-    ("scheduling.k8s.io", "PriorityClass"): (_defaults(preemptionPolicy="PreemptLowerPriority"),),
+    ("scheduling.k8s.io", "PriorityClass"): (
+        _pointer_defaults(preemptionPolicy="PreemptLowerPriority"),
+    ),
     ("storage.k8s.io", "CSIDriver"): (_spec(_driver),),
     ("storage.k8s.io", "StorageClass"): (
-        _defaults(reclaimPolicy="Delete", volumeBindingMode="Immediate"),
+        _pointer_defaults(reclaimPolicy="Delete", volumeBindingMode="Immediate"),
     ),
+    ("storage.k8s.io", "VolumeAttachment"): (_spec_defaults(), _status_defaults(attached=False)),
 }

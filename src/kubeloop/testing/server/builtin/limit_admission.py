@@ -2,7 +2,7 @@
 
 Guarantees: the amounts and the annotation that the plugin sets; 403 with every limit that a new
 pod or claim exceeds.
-See also: limit ranges themselves (`limit_validation`), the other plugins (`pod_admission`).
+See also: limit ranges themselves (`limit_validation`), the other plugins (`access.plugins`).
 """
 
 from __future__ import annotations

@@ -47,6 +47,14 @@ _UNQUALIFIED_GROUPS: Final = frozenset(
         "node.k8s.io",
     }
 )
+# Kinds whose names are checked with their other fields, or can be any segment of a path.
+_OWN_NAMES: Final = frozenset(
+    {
+        ("apiregistration.k8s.io", "APIService"),
+        ("certificates.k8s.io", "CertificateSigningRequest"),
+        ("certificates.k8s.io", "ClusterTrustBundle"),
+    }
+)
 _NameRule = Callable[[str], list[str]]
 
 
@@ -86,7 +94,7 @@ def _name_problems(group: str, kind: str, new: Mapping[str, Any]) -> Causes:
 
 
 def _rule_for(group: str, kind: str, *, prefix: bool) -> _NameRule:
-    if group == _RBAC:
+    if group == _RBAC or (group, kind) in _OWN_NAMES:
         return problems_of_path_segment
     if (group, kind) in _LABEL_NAMES:
         return lambda value: problems_of_dns_label(value, prefix=prefix)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from kubeloop.wire import JsonObject, resources
@@ -24,8 +24,10 @@ from .service_preparation import allocate_service, update_service
 from .spec_cache import cached_by_content
 
 __all__ = [
+    "new_api_service",
     "prepare_for_create",
     "prepare_for_update",
+    "with_default_tolerations",
     "with_template_generation_of",
 ]
 
@@ -33,6 +35,8 @@ __all__ = [
 _KEEPS_STATUS: Final = frozenset(
     {("", "Node"), ("apiextensions.k8s.io", "CustomResourceDefinition")}
 )
+# Fields in the spec that belong to features which are disabled by default.
+_DISABLED: Final = {("coordination.k8s.io", "Lease"): ("strategy", "preferredHolder")}
 _JOB: Final = "batch.kubernetes.io/"
 _TEMPLATE_GENERATION: Final = "deprecated.daemonset.template.generation"
 _NUMBER: Final = re.compile("[1-9][0-9]{0,17}")
@@ -51,28 +55,19 @@ def prepare_for_create(
     if (group, kind) in _WITH_STATUS and (group, kind) not in _KEEPS_STATUS:
         first = _initial_status(group, kind)
         obj = without(obj, "status") if first is None else {**obj, "status": first}
-    match group, kind:
-        case "", "Pod":
-            return _new_pod(obj)
-        case "", "Namespace":
-            return _new_namespace(obj)
-        case "", "Node":
-            return map_field(obj, "spec", _with_not_ready, make=True)
-        case "", "PersistentVolume" | "PersistentVolumeClaim":
-            return _protected(kind, obj)
-        case "", "Service":
-            return allocate_service(obj, allocator)
-        case "", "ServiceAccount":
-            return _clean_secrets(obj)
-        case "apiregistration.k8s.io", "APIService":
-            return _new_api_service(obj)
-        case "apiextensions.k8s.io", "CustomResourceDefinition":
-            return default(group, kind, without(obj, "status"))
-        case "apps", "DaemonSet":
-            return _with_template_generation(obj, _template_generation(obj))
-        case "batch", "Job":
-            return _new_job(obj)
-    return obj
+    if (group, kind) in _DISABLED:
+        obj = _without_disabled(group, kind, obj, {})
+    if (group, kind) == ("", "Service"):
+        return allocate_service(obj, allocator)
+    change = _NEW.get((group, kind))
+    return obj if change is None else change(obj)
+
+
+def _without_disabled(group: str, kind: str, obj: JsonObject, old: JsonObject) -> JsonObject:
+    """`obj` without the fields of disabled features, unless `old` has them."""
+    before = old.get("spec") or {}
+    names = [each for each in _DISABLED[group, kind] if each not in before]
+    return map_field(obj, "spec", lambda spec: without(spec, *names))
 
 
 @functools.cache
@@ -101,19 +96,9 @@ def _with_not_ready(spec: JsonObject) -> JsonObject:
     return spec if has_taint else {**spec, "taints": [*taints, own]}
 
 
-def _protected(kind: str, obj: JsonObject) -> JsonObject:
-    # StorageObjectInUseProtection: the controller `protection` ends it.
-    finalizer = f"kubernetes.io/{'pv' if kind == 'PersistentVolume' else 'pvc'}-protection"
+def _new_volume(obj: JsonObject) -> JsonObject:
     created = value_at(obj, "metadata", "creationTimestamp")
-    if kind == "PersistentVolume" and created:
-        phase = {"phase": "Pending", "lastPhaseTransitionTime": created}
-        obj = {**obj, "status": phase}
-
-    def protect(meta: JsonObject) -> JsonObject:
-        found = meta.get("finalizers") or []
-        return meta if finalizer in found else {**meta, "finalizers": [*found, finalizer]}
-
-    return map_field(obj, "metadata", protect)
+    return {**obj, "status": {"phase": "Pending", "lastPhaseTransitionTime": created}}
 
 
 # --- pods, namespaces, jobs
@@ -152,13 +137,12 @@ def _pending_pod(pod: JsonObject) -> JsonObject:
 
 def _admit_spec(spec: JsonObject) -> JsonObject:
     """The spec after the admission plugins Priority and DefaultTolerationSeconds."""
-    return _with_tolerations(
-        with_defaults(spec, {"priority": 0, "preemptionPolicy": "PreemptLowerPriority"})
-    )
+    spec = with_defaults(spec, {"priority": 0, "preemptionPolicy": "PreemptLowerPriority"})
+    return with_default_tolerations(spec)
 
 
-def _with_tolerations(spec: JsonObject) -> JsonObject:
-    # DefaultTolerationSeconds, at creation and at updates.
+def with_default_tolerations(spec: JsonObject) -> JsonObject:
+    """The spec of a pod that tolerates lost nodes for five minutes."""
     tolerations = spec.get("tolerations") or []
     missing = [
         {"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
@@ -180,20 +164,6 @@ def _new_namespace(obj: JsonObject) -> JsonObject:
         return spec if "kubernetes" in found else {**spec, "finalizers": [*found, "kubernetes"]}
 
     return {**map_field(obj, "spec", add_finalizer, make=True), "status": {"phase": "Active"}}
-
-
-def _new_api_service(obj: JsonObject) -> JsonObject:
-    # Without a service, the group is served by kube-apiserver itself.
-    if value_at(obj, "spec", "service"):
-        return obj
-    condition = {
-        "type": "Available",
-        "status": "True",
-        "lastTransitionTime": value_at(obj, "metadata", "creationTimestamp"),
-        "reason": "Local",
-        "message": "this server serves the group itself",
-    }
-    return {**obj, "status": {"conditions": [condition]}}
 
 
 def _clean_secrets(obj: JsonObject) -> JsonObject:
@@ -236,6 +206,34 @@ def _new_job(obj: JsonObject) -> JsonObject:
     return job if own and own != inner else map_field(job, "metadata", mark)
 
 
+def new_api_service(obj: JsonObject) -> JsonObject:
+    """An API service without a backend is served by this server, and available at once."""
+    if value_at(obj, "spec", "service") is not None:
+        return obj
+    condition = {
+        "type": "Available",
+        "status": "True",
+        "lastTransitionTime": value_at(obj, "metadata", "creationTimestamp"),
+        "reason": "Local",
+        "message": "this server serves the group itself",
+    }
+    return {**obj, "status": {"conditions": [condition]}}
+
+
+def _with_taint_times(obj: JsonObject) -> JsonObject:
+    # `SetDefaults_DeviceTaint`.
+    times = {"timeAdded": value_at(obj, "metadata", "creationTimestamp")}
+
+    def fill(taint: JsonObject) -> JsonObject:
+        return with_defaults(taint, times)
+
+    def fill_spec(spec: JsonObject) -> JsonObject:
+        spec = map_field(spec, "taint", fill)
+        return map_items(spec, "devices", lambda device: map_items(device, "taints", fill))
+
+    return map_field(obj, "spec", fill_spec)
+
+
 def _template_generation(obj: JsonObject) -> int:
     """The template generation of a daemon set, which apps/v1 keeps in an annotation."""
     text = value_at(obj, "metadata", "annotations", _TEMPLATE_GENERATION) or ""
@@ -268,12 +266,14 @@ def prepare_for_update(
     Raises:
         StatusError: a requested address or port cannot be allocated (422).
     """
+    if (group, kind) in _DISABLED:
+        return _without_disabled(group, kind, new, old)
     match group, kind:
         case "", "Namespace":
             # Only the subresource finalize changes them.
             return {**new, "spec": old.get("spec") or {}}
         case "", "Pod":
-            return map_field(new, "spec", _with_tolerations)
+            return map_field(new, "spec", with_default_tolerations)
         case "", "Secret":
             return with_defaults(new, {"type": old.get("type")})
         case "", "Service":
@@ -283,3 +283,22 @@ def prepare_for_update(
         case "apps", "DaemonSet":
             return with_template_generation_of(new, old)
     return new
+
+
+def _new_definition(obj: JsonObject) -> JsonObject:
+    return default("apiextensions.k8s.io", "CustomResourceDefinition", without(obj, "status"))
+
+
+_NEW: Final[dict[tuple[str, str], Callable[[JsonObject], JsonObject]]] = {
+    ("", "Namespace"): _new_namespace,
+    ("", "Node"): lambda obj: map_field(obj, "spec", _with_not_ready, make=True),
+    ("", "PersistentVolume"): _new_volume,
+    ("", "Pod"): _new_pod,
+    ("", "ServiceAccount"): _clean_secrets,
+    ("apiextensions.k8s.io", "CustomResourceDefinition"): _new_definition,
+    ("apiregistration.k8s.io", "APIService"): new_api_service,
+    ("apps", "DaemonSet"): lambda obj: _with_template_generation(obj, _template_generation(obj)),
+    ("batch", "Job"): _new_job,
+    ("resource.k8s.io", "DeviceTaintRule"): _with_taint_times,
+    ("resource.k8s.io", "ResourceSlice"): _with_taint_times,
+}

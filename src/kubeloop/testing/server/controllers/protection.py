@@ -1,9 +1,9 @@
-"""Removes the finalizers that protect volumes and claims from deletion while they are in use.
+"""The protection controllers: remove the finalizers that protect storage objects in use.
 
-kube-controller-manager does this for clusters (pvc-protection and pv-protection); without it a
-deleted claim would stay forever.
-Guarantees: a claim is removed when no pod uses it any more, a volume when it is not bound.
-See also: the finalizers are set at creation (`builtin.preparation`).
+Guarantees: a claim that is being deleted goes when no pod uses it any more, a volume when it is
+no longer bound, a class of volume attributes when no claim and no volume refers to it; as the
+controllers of kube-controller-manager do it. Without them no namespace with a claim would end.
+See also: who adds the finalizers (`access.plugins`).
 """
 
 from __future__ import annotations
@@ -11,79 +11,89 @@ from __future__ import annotations
 from typing import Final, final
 
 from ..storage.store import Change, Entry, Object, Store
+from ..values.json_values import value_at
 
 __all__ = ["ProtectionController"]
 
+_PODS: Final = ("", "pods")
 _CLAIMS: Final = ("", "persistentvolumeclaims")
 _VOLUMES: Final = ("", "persistentvolumes")
-_PODS: Final = ("", "pods")
+_CLASSES: Final = ("storage.k8s.io", "volumeattributesclasses")
 _FINALIZERS: Final = {
     _CLAIMS: "kubernetes.io/pvc-protection",
     _VOLUMES: "kubernetes.io/pv-protection",
+    _CLASSES: "kubernetes.io/vac-protection",
 }
+_USERS: Final = frozenset({_PODS, _CLAIMS, _VOLUMES})
 
 
 @final
 class ProtectionController:
-    """Ends the protection of deleted volumes and claims."""
+    """Removes finalizers of deleted storage objects that are not in use."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._queue: set[tuple[tuple[str, str], str]] = set()  # storage and key
+        self._waiting: dict[tuple[tuple[str, str], str], None] = {}  # deleted and still protected
+        self._is_due = False
 
     def observe(self, change: Change) -> bool:
-        """Queue a deleted volume or claim; returns whether any is queued."""
-        if change.storage in _FINALIZERS:
-            if change.new is not None and _is_protected(change.storage, change.new):
-                self._queue.add((change.storage, change.key))
-        elif change.storage == _PODS and change.new is None and change.old is not None:
-            namespace = change.key.split("/", 1)[0]
-            for name in _claims_of(change.old.obj):
-                self._queue.add((_CLAIMS, f"{namespace}/{name}"))
-        return bool(self._queue)
+        """Queue a deleted object, or all that wait when one of their users changed."""
+        finalizer = _FINALIZERS.get(change.storage)
+        if finalizer is not None and _is_held(change.new, finalizer):
+            self._waiting[change.storage, change.key] = None
+            self._is_due = True
+        elif self._waiting and change.storage in _USERS:
+            self._is_due = True
+        return self._is_due
 
     @property
     def busy(self) -> bool:
-        return bool(self._queue)
+        return self._is_due
 
     def work(self) -> None:
-        """Remove the finalizers of all queued objects that are not in use."""
-        while self._queue:
-            storage, key = self._queue.pop()
+        """Release everything that is no longer in use."""
+        self._is_due = False
+        for storage, key in list(self._waiting):
             entry = self._store.get(storage, key)
-            if entry is not None and _is_protected(storage, entry) and not self._in_use(entry):
+            if entry is None or not _is_held(entry, _FINALIZERS[storage]):
+                del self._waiting[storage, key]
+            elif not self._is_used(storage, entry):
+                del self._waiting[storage, key]
                 self._release(storage, entry)
 
-    def _in_use(self, entry: Entry) -> bool:
-        if entry.obj["kind"] == "PersistentVolume":
-            return (entry.obj.get("status") or {}).get("phase") == "Bound"
-        meta = entry.obj["metadata"]
-        return any(
-            pod["metadata"].get("namespace") == meta.get("namespace")
-            and meta["name"] in _claims_of(pod)
-            for pod in self._store.objects(*_PODS)
-        )
+    def _is_used(self, storage: tuple[str, str], entry: Entry) -> bool:
+        if storage == _CLAIMS:
+            pods = self._store.collection(_PODS).select(entry.namespace)
+            return any(_uses_claim(pod.obj, entry.name) for pod in pods)
+        if storage == _VOLUMES:
+            return bool(value_at(entry.obj, "status", "phase") == "Bound")
+        holders = (*self._store.objects(*_CLAIMS), *self._store.objects(*_VOLUMES))
+        name = entry.name
+        return any(value_at(e, "spec", "volumeAttributesClassName") == name for e in holders)
 
     def _release(self, storage: tuple[str, str], entry: Entry) -> None:
         meta = dict(entry.obj["metadata"])
-        others = [each for each in meta["finalizers"] if each != _FINALIZERS[storage]]
-        if others:
-            self._store.write(storage, {**entry.obj, "metadata": {**meta, "finalizers": others}})
+        kept = [each for each in meta["finalizers"] if each != _FINALIZERS[storage]]
+        if kept:
+            obj = {**entry.obj, "metadata": {**meta, "finalizers": kept}}
+            self._store.write(storage, obj)
         else:
-            self._store.remove(storage, entry.key)
+            del meta["finalizers"]
+            self._store.remove(storage, entry.key, last={**entry.obj, "metadata": meta})
 
 
-def _is_protected(storage: tuple[str, str], entry: Entry) -> bool:
-    meta = entry.obj["metadata"]
-    return "deletionTimestamp" in meta and _FINALIZERS[storage] in (meta.get("finalizers") or ())
+def _is_held(entry: Entry | None, finalizer: str) -> bool:
+    """Whether an object is being deleted and has the finalizer."""
+    if entry is None or "deletionTimestamp" not in entry.metadata:
+        return False
+    return finalizer in (entry.metadata.get("finalizers") or ())
 
 
-def _claims_of(pod: Object) -> set[str]:
-    """The names of the claims that a pod uses, those of its ephemeral volumes included."""
-    found: set[str] = set()
-    for volume in (pod.get("spec") or {}).get("volumes") or ():
-        if volume.get("persistentVolumeClaim"):
-            found.add(volume["persistentVolumeClaim"].get("claimName") or "")
-        elif volume.get("ephemeral"):
-            found.add(f"{pod['metadata']['name']}-{volume.get('name')}")
-    return found
+def _uses_claim(pod: Object, name: str) -> bool:
+    # A pod that has ended on its node, or was never scheduled, still counts until it is removed.
+    if value_at(pod, "status", "phase") in ("Succeeded", "Failed"):
+        return False
+    return any(
+        value_at(volume, "persistentVolumeClaim", "claimName") == name
+        for volume in value_at(pod, "spec", "volumes") or ()
+    )

@@ -75,15 +75,19 @@ class Admission(Protocol):
         """
         ...
 
-    def admit(self, call: Call, obj: Object) -> Object:
-        """A new object with what other objects say about it. Raises `StatusError`."""
-        ...
-
     def check_escalation(self, call: Call, obj: Object, old: Object | None) -> None:
         """Check that a role or binding grants no permission that the user does not have.
 
         Raises `StatusError`.
         """
+        ...
+
+    def mutate_new(self, call: Call, obj: Object) -> Object:
+        """A new object after the built-in mutating plugins. Raises `StatusError`."""
+        ...
+
+    def review(self, call: Call, obj: Object, old: Object | None) -> list[str]:
+        """The warnings of the built-in validating plugins. Raises `StatusError`."""
         ...
 
     def has_webhooks(self) -> bool:

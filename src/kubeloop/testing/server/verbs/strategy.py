@@ -155,9 +155,14 @@ def with_requester(obj: Object, user: User | None) -> Object:
     """A new CertificateSigningRequest with the user that created it in its spec."""
     if user is None:
         return obj
-    requester = {"username": user.name, "uid": user.uid, "groups": list(user.groups)}
-    spec = {**(obj.get("spec") or {}), **{key: value for key, value in requester.items() if value}}
-    return {**obj, "spec": spec}
+    requester = {
+        "username": user.name,
+        "uid": user.uid,
+        "groups": list(user.groups),
+        "extra": {key: list(values) for key, values in user.extra.items()},
+    }
+    sent = {key: value for key, value in (obj.get("spec") or {}).items() if key not in requester}
+    return {**obj, "spec": {**sent, **{key: value for key, value in requester.items() if value}}}
 
 
 def prepare_update(

@@ -8,11 +8,12 @@ A create passes, after `serving.http` and `serving.dispatch`:
     strategy.default       default values, then a name for `generateName`
     strategy.complete      zero values, as Go writes them
     Tracker.track          managed fields
-    admission.admit        priorities, default limits
+    admission.mutate_new   priority, runtime class, default class and limits, by built-in plugins
     strategy.prepare_create  reset the status, allocate addresses
     strategy.complete      again, as it is stored
     admission.mutate       mutating webhooks, if there are any
     strategy.validation_causes   422 with every cause
+    admission.review       the built-in validating plugins, such as PodSecurity
     admission.validate     validating webhooks, if there are any
     store.write            the next version; listeners see the change
 
@@ -146,7 +147,7 @@ class Verbs:
         if not obj["metadata"].get("name"):
             obj = self._with_generated_name(served, obj)
         obj = self.track_managers(call, None, obj, now=now)
-        obj = self.admission.admit(call, obj)
+        obj = self.admission.mutate_new(call, obj)
         obj = strategy.complete(served, strategy.prepare_create(served, obj, self._allocator))
         return await self._store_new(call, obj, decoded.warnings)
 
@@ -159,6 +160,8 @@ class Verbs:
             warnings = [*warnings, *more]
             call = _with_name(call, obj)
         warnings = [*warnings, *self._validate(call, obj, None)]
+        if reviewed := self.admission.review(call, obj, None):
+            warnings = [*warnings, *reviewed]
         if has_webhooks:
             warnings = [*warnings, *await self.admission.validate(call, "CREATE", obj, None)]
         meta, is_dry_run = obj["metadata"], call.options.dry_run
@@ -255,6 +258,8 @@ class Verbs:
         # Counted after defaulting and webhooks: only a change that is stored counts.
         obj = with_generation(served, old.obj, obj, part=call.part)
         warnings = [*warnings, *self._validate(call, obj, old.obj)]
+        if reviewed := self.admission.review(call, obj, old.obj):
+            warnings = [*warnings, *reviewed]
         if has_webhooks:
             more = await self.admission.validate(call, "UPDATE", obj, old.obj)
             warnings = [*warnings, *more]
@@ -357,7 +362,7 @@ class Verbs:
         fields = obj["metadata"].get("managedFields")
         obj = with_system_metadata(served, obj, now=self.now())
         obj = strategy.complete(served, obj, metadata=True)
-        obj = self.admission.admit(call, strategy.default(served, obj))
+        obj = self.admission.mutate_new(call, strategy.default(served, obj))
         obj = strategy.prepare_create(served, obj, self._allocator)
         obj = strategy.complete(served, obj)
         if fields:
