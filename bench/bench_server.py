@@ -30,7 +30,7 @@ def body(number):
 
 async def send(port, bodies):
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    head = f"POST {PATH} HTTP/1.1\\r\\nHost: x\\r\\nContent-Type: application/json\\r\\n"
+    head = f"POST {PATH} HTTP/1.1\\r\\nHost: 127.0.0.1\\r\\nContent-Type: application/json\\r\\n"
     for body in bodies:
         writer.write(f"{head}Content-Length: {len(body)}\\r\\n\\r\\n".encode() + body)
         answer = await reader.readuntil(b"\\r\\n\\r\\n")
@@ -42,7 +42,7 @@ async def send(port, bodies):
 
 async def get(port, path):
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    writer.write(f"GET {path} HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n".encode())
+    writer.write(f"GET {path} HTTP/1.1\\r\\nHost: 127.0.0.1\\r\\n\\r\\n".encode())
     return await reader.readuntil(b"\\r\\n\\r\\n"), reader, writer
 
 
