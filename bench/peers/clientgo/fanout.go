@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+const maps = "/api/v1/namespaces/default/configmaps"
+
+// fanOut creates config maps with several workers at once while watches are open, and waits until
+// every watch has received all of them. It decodes nothing: only the servers differ in cost.
+func fanOut(watches, workers, count, size int) {
+	config, err := clientcmd.BuildConfigFromFlags("", *kubeconfig)
+	check(err)
+	// One connection for each watch and writer, to any server.
+	config.NextProtos = []string{"http/1.1"}
+	client, err := rest.HTTPClientFor(config)
+	check(err)
+	since := latest(client, config.Host)
+	var opened, received sync.WaitGroup
+	opened.Add(watches)
+	received.Add(watches)
+	for range watches {
+		go watch(client, config.Host, since, count, &opened, &received)
+	}
+	opened.Wait()
+	meter := begin()
+	var group sync.WaitGroup
+	for worker := range workers {
+		group.Go(func() {
+			for number := worker; number < count; number += workers {
+				create(client, config.Host, fmt.Sprintf("%s-%d", since, number), size)
+			}
+		})
+	}
+	group.Wait()
+	received.Wait()
+	meter.report()
+}
+
+// latest is the version of the collection, at which the watches start.
+func latest(client *http.Client, host string) string {
+	response, err := client.Get(host + maps + "?limit=1")
+	check(err)
+	defer response.Body.Close()
+	var list struct {
+		Metadata struct {
+			ResourceVersion string `json:"resourceVersion"`
+		} `json:"metadata"`
+	}
+	check(json.NewDecoder(response.Body).Decode(&list))
+	return list.Metadata.ResourceVersion
+}
+
+func watch(client *http.Client, host, since string, count int, opened, received *sync.WaitGroup) {
+	request, err := http.NewRequestWithContext(
+		context.Background(), "GET", host+maps+"?watch=1&resourceVersion="+since, nil,
+	)
+	check(err)
+	response, err := client.Do(request)
+	check(err)
+	if response.StatusCode != 200 {
+		check(fmt.Errorf("watch: %s", response.Status))
+	}
+	opened.Done()
+	defer received.Done()
+	buffer, seen := make([]byte, 1<<16), 0
+	for seen < count {
+		length, err := response.Body.Read(buffer)
+		seen += bytes.Count(buffer[:length], []byte{'\n'})
+		if seen < count {
+			check(err)
+		}
+	}
+}
+
+func create(client *http.Client, host, name string, size int) {
+	body := fmt.Sprintf(
+		`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":%q},"data":{"a":%q}}`,
+		name, strings.Repeat("x", size),
+	)
+	response, err := client.Post(host+maps, "application/json", strings.NewReader(body))
+	check(err)
+	_, err = io.Copy(io.Discard, response.Body)
+	check(err)
+	check(response.Body.Close())
+	if response.StatusCode != 201 {
+		check(fmt.Errorf("create: %s", response.Status))
+	}
+}
