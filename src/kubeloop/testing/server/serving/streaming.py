@@ -18,7 +18,7 @@ from kubeloop.kit import Clock
 from ..faults import Cut, Faults, SeenRequest
 from ..request.negotiation import YAML, warning_headers
 from ..verbs.logs import Logs, LogStream
-from ..watching import Hub
+from ..watching import Hub, Sink
 from .dispatch import WatchStream
 
 __all__ = ["Streamer"]
@@ -88,17 +88,23 @@ class Streamer:
         try:
             async with self._clock.timeout(seconds) as bound:
                 if cut is None:
-                    await self._pump(response, stream)
+                    await self._pump(request, response, stream)
                 else:
                     await self._pump_until(request, response, stream, cut)
         except TimeoutError:
             if not bound.expired():
                 raise
+            rest = stream.watcher.take()
             if stream.watcher.bookmarks:
-                await response.write(self._hub.bookmark_for(stream.watcher))
+                # After the rest: a client may start its next watch at the bookmark.
+                rest.append(self._hub.bookmark_for(stream.watcher))
+            await response.write(b"".join(rest))
 
-    async def _pump(self, response: web.StreamResponse, stream: WatchStream) -> None:
+    async def _pump(
+        self, request: web.BaseRequest, response: web.StreamResponse, stream: WatchStream
+    ) -> None:
         watcher, faults = stream.watcher, self._faults
+        sink = self._sink(request)
         while True:
             # All waiting events in one write: a burst of changes costs few system calls.
             batch = watcher.take()
@@ -106,10 +112,27 @@ class Streamer:
                 if faults.delivery_delay:
                     await self._clock.sleep(faults.delivery_delay)
                 await response.write(b"".join(batch))
+                await request.writer.drain()
             elif watcher.ended:
                 return
             else:
-                await watcher.wait()
+                await watcher.wait(sink)
+
+    def _sink(self, request: web.BaseRequest) -> Sink | None:
+        """Writes to the connection: `StreamResponse.write` costs more than the system call."""
+        transport, protocol, faults = request.transport, request.protocol, self._faults
+        if transport is None:
+            return None
+
+        def send(chunk: bytes) -> bool:
+            # A client that does not read is waited for by `_pump`, and its events stay queued.
+            if protocol.writing_paused or faults.delivery_delay:
+                return False
+            if not transport.is_closing():
+                transport.write(chunk)
+            return True
+
+        return send
 
     async def _pump_until(
         self, request: web.BaseRequest, response: web.StreamResponse, stream: WatchStream, cut: Cut
