@@ -19,18 +19,13 @@ const maps = "/api/v1/namespaces/default/configmaps"
 // fanOut creates config maps with several workers at once while watches are open, and waits until
 // every watch has received all of them. It decodes nothing: only the servers differ in cost.
 func fanOut(watches, workers, count, size int) {
-	config, err := clientcmd.BuildConfigFromFlags("", *kubeconfig)
-	check(err)
-	// One connection for each watch and writer, to any server.
-	config.NextProtos = []string{"http/1.1"}
-	client, err := rest.HTTPClientFor(config)
-	check(err)
-	since := latest(client, config.Host)
+	client, host := rawClient(true)
+	since := latest(client, host)
 	var opened, received sync.WaitGroup
 	opened.Add(watches)
 	received.Add(watches)
 	for range watches {
-		go watch(client, config.Host, since, count, &opened, &received)
+		go watch(client, host, since, count, &opened, &received)
 	}
 	opened.Wait()
 	meter := begin()
@@ -38,13 +33,41 @@ func fanOut(watches, workers, count, size int) {
 	for worker := range workers {
 		group.Go(func() {
 			for number := worker; number < count; number += workers {
-				create(client, config.Host, fmt.Sprintf("%s-%d", since, number), size)
+				create(client, host, fmt.Sprintf("%s-%d", since, number), size)
 			}
 		})
 	}
 	group.Wait()
 	received.Wait()
 	meter.report()
+}
+
+// listRaw reads all pods count times and decodes nothing.
+func listRaw(count int, compressed bool) {
+	client, host := rawClient(compressed)
+	meter := begin()
+	for range count {
+		response, err := client.Get(host + "/api/v1/pods")
+		check(err)
+		_, err = io.Copy(io.Discard, response.Body)
+		check(err)
+		check(response.Body.Close())
+		if response.StatusCode != 200 {
+			check(fmt.Errorf("list: %s", response.Status))
+		}
+	}
+	meter.report()
+}
+
+// rawClient has one connection for each request that is open at once, to any server.
+func rawClient(compressed bool) (*http.Client, string) {
+	config, err := clientcmd.BuildConfigFromFlags("", *kubeconfig)
+	check(err)
+	config.NextProtos = []string{"http/1.1"}
+	config.DisableCompression = !compressed
+	client, err := rest.HTTPClientFor(config)
+	check(err)
+	return client, config.Host
 }
 
 // latest is the version of the collection, at which the watches start.
