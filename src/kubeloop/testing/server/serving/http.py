@@ -47,7 +47,7 @@ from ..statuses import (
 )
 from ..storage.store import encoded
 from ..verbs.logs import LogStream
-from .dispatch import Dispatcher, WatchStream
+from .dispatch import Dispatcher, ListStream, WatchStream
 from .streaming import Streamer
 
 __all__ = ["BODY_LIMIT", "HTTPHandler", "http_server"]
@@ -133,6 +133,8 @@ class HTTPHandler:
             return await self._streamer.send(http, outcome, seen)
         if isinstance(outcome, LogStream):
             return await self._streamer.send_log(http, outcome)
+        if isinstance(outcome, ListStream):
+            return await self._streamer.send_list(http, outcome)
         if self._settle is not None and request.method not in {"GET", "HEAD"}:
             await self._settle()
         return await self._send(http, outcome, request)

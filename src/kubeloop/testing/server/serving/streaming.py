@@ -1,4 +1,4 @@
-"""Sends the events of a watch, or a log, until the stream ends or is interrupted.
+"""Sends the events of a watch, a log, or a large list, until it ends or is interrupted.
 
 Guarantees: a watch ends at its timeout, with a last bookmark if the client allows bookmarks;
 a stream ends at once when its client disconnects; a fault interrupts a stream in the middle
@@ -8,7 +8,10 @@ See also: `watching` (the events), `verbs.logs` (logs), `faults` (the faults).
 
 from __future__ import annotations
 
+import asyncio
 import random
+import zlib
+from collections.abc import Iterator
 from typing import final
 
 from aiohttp import web
@@ -19,7 +22,7 @@ from ..faults import Cut, Faults, SeenRequest
 from ..request.negotiation import YAML, warning_headers
 from ..verbs.logs import Logs, LogStream
 from ..watching import Hub, Sink
-from .dispatch import WatchStream
+from .dispatch import ListStream, WatchStream
 
 __all__ = ["Streamer"]
 
@@ -74,6 +77,30 @@ class Streamer:
             pass  # the client disconnected
         finally:
             self._logs.close(stream)
+        return response
+
+    async def send_list(self, request: web.BaseRequest, stream: ListStream) -> web.StreamResponse:
+        """Send a large list in parts. Cancelled when the client disconnects.
+
+        Other requests are served between two parts, and no more than a few parts are in memory.
+        """
+        response = web.StreamResponse(headers={"Cache-Control": "no-cache, private"})
+        response.headers.extend(warning_headers(stream.warnings))
+        response.content_type = "application/json"
+        response.enable_chunked_encoding()
+        parts = stream.parts
+        if "gzip" in request.headers.get("Accept-Encoding", ""):
+            parts = _compress(parts)
+            response.headers["Content-Encoding"] = "gzip"
+            response.headers["Vary"] = "Accept-Encoding"
+        try:
+            await response.prepare(request)
+            for part in parts:
+                await response.write(part)
+                await asyncio.sleep(0)
+            await response.write_eof()
+        except ConnectionError:
+            pass  # the client disconnected
         return response
 
     async def _send_events(
@@ -154,3 +181,13 @@ class Streamer:
         if request.transport is not None:
             request.transport.close()
         raise ConnectionResetError("a fault interrupts the stream")
+
+
+def _compress(parts: Iterator[bytes]) -> Iterator[bytes]:
+    """Parts of one gzip stream, at the level of kube-apiserver."""
+    compressor = zlib.compressobj(level=1, wbits=31)
+    for part in parts:
+        compressed = compressor.compress(part)
+        if compressed:
+            yield compressed
+    yield compressor.flush()
