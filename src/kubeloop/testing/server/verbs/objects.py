@@ -7,19 +7,21 @@ See also: `strategy` (what differs by kind), `writing` (the order of the steps).
 
 from __future__ import annotations
 
+import functools
 import os
 from typing import NamedTuple
 
 import msgspec
 
-from kubeloop.wire import Json, Subresource, class_for
+from kubeloop.wire import Json, Model, Subresource, class_for
 
 from ..registry import ServedResource
 from ..request.negotiation import JSON, body_summary, decode_body
 from ..request.options import FieldValidation
 from ..statuses import Cause, StatusError, bad_request, conflict, invalid, untyped_error
+from ..storage.shared_specs import decode_shared, shared_text, with_shared_spec
 from ..storage.store import Object, encoded
-from ..values.unknown_fields import check_types, duplicate_fields
+from ..values.unknown_fields import TypeCheck, check_types, duplicate_fields
 from .kinds import has_generation, keeps_metadata_in_status, requires_version_on_update
 from .strategy import to_storage_version
 
@@ -55,11 +57,16 @@ def read_object(
     Raises:
         StatusError: 400 for a body that is no object of the kind.
     """
-    obj = decode_body(raw, media, kind=served.kind)
+    shared = decode_shared(raw) if media == JSON else None
+    obj = decode_body(raw, media, kind=served.kind) if shared is None else shared.obj
     if served.custom is not None:
         _check_custom_type(served, obj, raw)
-    duplicates = duplicate_fields_in(raw, obj) if validation != "Ignore" and media == JSON else []
-    return decode_object(served, obj, validation=validation, duplicates=duplicates)
+    duplicates: list[str] = []
+    if validation != "Ignore" and media == JSON and not (shared and shared.is_canonical):
+        duplicates = duplicate_fields_in(raw, obj)
+    return decode_object(
+        served, with_shared_spec(obj), validation=validation, duplicates=duplicates
+    )
 
 
 def duplicate_fields_in(raw: bytes, value: Json = None) -> list[str]:
@@ -95,7 +102,7 @@ def decode_object(
     if served.custom is not None:
         obj, unknown = served.custom.schema.prune(obj)
     elif (cls := class_for(served.group, served.version, served.kind)) is not None:
-        obj, unknown, problems = check_types(cls, obj)
+        obj, unknown, problems = _check_types(cls, obj)
     if problems:
         raise _undecodable(served, problems[0])
     dropped = duplicates or []
@@ -109,6 +116,25 @@ def decode_object(
     if not served.is_storage_version:
         obj = to_storage_version(served, obj)
     return DecodedObject(obj, dropped if validation == "Warn" else [])
+
+
+def _check_types(cls: type[Model], obj: Object) -> TypeCheck:
+    """`check_types`, which has seen most shared specs before."""
+    text = shared_text(obj.get("spec"))
+    if text is None or not _is_clean_spec(cls, text):
+        return check_types(cls, obj)
+    rest = {key: value for key, value in obj.items() if key != "spec"}
+    found = check_types(cls, rest)
+    if found.object is rest:
+        return TypeCheck(obj, found.unknown, found.problems)
+    return TypeCheck({**found.object, "spec": obj["spec"]}, found.unknown, found.problems)
+
+
+@functools.lru_cache(1024)
+def _is_clean_spec(cls: type[Model], text: bytes) -> bool:
+    spec = msgspec.json.decode(text)
+    found = check_types(cls, {"spec": spec})
+    return found.object.get("spec") is spec and not found.unknown and not found.problems
 
 
 def _check_custom_type(served: ServedResource, obj: Object, raw: bytes) -> None:
