@@ -7,13 +7,13 @@ See also: which representation a request accepts (`negotiation`), the Table (`ta
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final, Literal, final
+from collections.abc import Callable, Hashable, Iterator
+from typing import Final, Literal, NamedTuple, final
 
 from ..registry import ServedResource
 from ..storage.store import Entry, Object, encoded
 
-__all__ = ["PARTIAL", "TABLE", "Representation", "head_of", "to_served_version"]
+__all__ = ["PARTIAL", "TABLE", "ListPart", "Representation", "head_of", "to_served_version"]
 
 PARTIAL: Final = "PartialObjectMetadata"
 TABLE: Final = "Table"
@@ -62,6 +62,13 @@ _CONVERTED = frozenset(
         ("resource.k8s.io", "deviceclasses"),
     }
 )
+
+
+class ListPart(NamedTuple):
+    """A part of the body of a list."""
+
+    key: Hashable  # parts of one server with the same key are equal; None if nothing is known
+    encode: Callable[[], bytes]
 
 
 @final
@@ -124,14 +131,23 @@ class Representation:
         # One join: with 10,000 pods each further copy takes as long as the rest of the list.
         return b"".join([start, *self._encode_items(entries), b"]}"])
 
-    def list_parts(self, entries: list[Entry], metadata: Object) -> Iterator[bytes]:
+    def list_parts(self, entries: list[Entry], metadata: Object) -> Iterator[ListPart]:
         """The body of a list, in parts of at most `PART` objects, with a newline at the end."""
         start, _, end = self.encode_list([], metadata).rpartition(b"]")
-        yield start
+        yield ListPart(None, lambda: start)
         for first in range(0, len(entries), PART):
-            items = b"".join(self._encode_items(entries[first : first + PART]))
-            yield b"," + items if first else items
-        yield b"]" + end + b"\n"
+            yield self._list_part(entries[first : first + PART], is_first=not first)
+        yield ListPart(None, lambda: b"]" + end + b"\n")
+
+    def _list_part(self, entries: list[Entry], *, is_first: bool) -> ListPart:
+        def encode() -> bytes:
+            items = b"".join(self._encode_items(entries))
+            return items if is_first else b"," + items
+
+        if self.served.custom is not None:
+            return ListPart(None, encode)  # a schema changes objects, not their versions
+        versions = tuple([entry.version for entry in entries])
+        return ListPart((self.cache_key, is_first, versions), encode)
 
     def has_large_list(self, entries: list[Entry]) -> bool:
         """Whether a list is better sent in parts than as a whole."""

@@ -19,7 +19,7 @@ from kubeloop.wire import Json
 from ..access.virtual import VIRTUAL, VirtualResources
 from ..describe.document_handler import DocumentHandler
 from ..registry import Registry, ServedResource
-from ..representations.representation import PARTIAL, TABLE, Representation
+from ..representations.representation import PARTIAL, TABLE, ListPart, Representation
 from ..request.calls import Call, WriteResult, call_for
 from ..request.negotiation import (
     JSON,
@@ -69,7 +69,7 @@ class WatchStream(msgspec.Struct, frozen=True):
 class ListStream(msgspec.Struct, frozen=True):
     """A list that is sent in parts, because its body has many megabytes."""
 
-    parts: Iterator[bytes]
+    parts: Iterator[ListPart]
     warnings: tuple[str, ...] = ()
 
 

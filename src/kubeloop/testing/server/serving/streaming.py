@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-import zlib
 from collections.abc import Iterator
 from typing import final
 
@@ -23,6 +22,7 @@ from ..request.negotiation import YAML, warning_headers
 from ..verbs.logs import Logs, LogStream
 from ..watching import Hub, Sink
 from .dispatch import ListStream, WatchStream
+from .gzip_parts import GzipParts
 
 __all__ = ["Streamer"]
 
@@ -40,6 +40,7 @@ class Streamer:
         self._logs = logs
         self._faults = faults
         self._clock = clock
+        self._gzip_parts = GzipParts()
 
     async def send(
         self, request: web.BaseRequest, stream: WatchStream, seen: SeenRequest
@@ -88,9 +89,9 @@ class Streamer:
         response.headers.extend(warning_headers(stream.warnings))
         response.content_type = "application/json"
         response.enable_chunked_encoding()
-        parts = stream.parts
+        parts: Iterator[bytes] = (part.encode() for part in stream.parts)
         if "gzip" in request.headers.get("Accept-Encoding", ""):
-            parts = _compress(parts)
+            parts = self._gzip_parts.compress(stream.parts)
             response.headers["Content-Encoding"] = "gzip"
             response.headers["Vary"] = "Accept-Encoding"
         try:
@@ -181,13 +182,3 @@ class Streamer:
         if request.transport is not None:
             request.transport.close()
         raise ConnectionResetError("a fault interrupts the stream")
-
-
-def _compress(parts: Iterator[bytes]) -> Iterator[bytes]:
-    """Parts of one gzip stream, at the level of kube-apiserver."""
-    compressor = zlib.compressobj(level=1, wbits=31)
-    for part in parts:
-        compressed = compressor.compress(part)
-        if compressed:
-            yield compressed
-    yield compressor.flush()
