@@ -100,8 +100,8 @@ func watch(client *http.Client, host, since string, count int, opened, received 
 	for seen < count {
 		length, err := response.Body.Read(buffer)
 		seen += bytes.Count(buffer[:length], []byte{'\n'})
-		if seen < count {
-			check(err)
+		if seen < count && err != nil {
+			check(fmt.Errorf("a watch of %s ended after %d of %d events: %w", host, seen, count, err))
 		}
 	}
 }
@@ -112,7 +112,9 @@ func create(client *http.Client, host, name string, size int) {
 		name, strings.Repeat("x", size),
 	)
 	response, err := client.Post(host+maps, "application/json", strings.NewReader(body))
-	check(err)
+	if err != nil {
+		check(fmt.Errorf("create: %w", err))
+	}
 	_, err = io.Copy(io.Discard, response.Body)
 	check(err)
 	check(response.Body.Close())
