@@ -37,11 +37,14 @@ def serving(pods: int = 0) -> Iterator[Path]:
             assert process.stdin is not None
             assert process.stdout is not None
             process.stdout.readline()  # it is ready
+            before = os.environ.get("KUBECONFIG")
             os.environ["KUBECONFIG"] = str(path)
             try:
                 yield path
             finally:
                 del os.environ["KUBECONFIG"]
+                if before is not None:  # another server runs beside this one
+                    os.environ["KUBECONFIG"] = before
                 process.stdin.close()
 
 

@@ -5,6 +5,8 @@
 //	clientgo -kubeconfig FILE -count N -work round
 //	clientgo -kubeconfig FILE -objects N -count N -work index|selector
 //	clientgo -kubeconfig FILE -objects N -work reconcile
+//	clientgo -kubeconfig FILE -count N -workers N -watches N [-size N] -work fanout
+//	clientgo -kubeconfig FILE -count N [-plain] -work raw-list
 //	clientgo -count N -workers N -work queue
 //
 // It prints lines of JSON, a cost once the work is done. It ends when its input does: then
@@ -28,7 +30,10 @@ var (
 	objects    = flag.Int("objects", 0, "pods that the server holds")
 	events     = flag.Int("events", 0, "updates to wait for once all pods are there")
 	count      = flag.Int("count", 0, "how often, or how many keys")
-	workers    = flag.Int("workers", 1, "workers of the queue")
+	workers    = flag.Int("workers", 1, "workers of the queue, or writers")
+	plain      = flag.Bool("plain", false, "do not accept compressed responses")
+	watches    = flag.Int("watches", 1, "watches that are open meanwhile")
+	size       = flag.Int("size", 500, "bytes of data in an object")
 	asJSON     = flag.Bool("json", false, "JSON instead of protobuf")
 )
 
@@ -51,6 +56,10 @@ func main() {
 		selectPods(connect(), *objects, *count)
 	case "reconcile":
 		reconcile(connect(), *objects)
+	case "fanout":
+		fanOut(*watches, *workers, *count, *size)
+	case "raw-list":
+		listRaw(*count, !*plain)
 	case "queue":
 		throughQueue(*count, *workers)
 	default:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from typing import Any
 
+import msgspec
 import pytest
 
 from kubeloop.testing.server import Service
@@ -197,3 +198,19 @@ async def test_a_big_answer_is_compressed_for_who_accepts_that(api: Api) -> None
     assert response.headers.get("Content-Encoding") == "gzip"
     assert "Content-Encoding" not in plain.headers
     assert response.json == plain.json
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "identity"])
+async def test_a_large_list_is_sent_in_parts_and_complete(api: Api, encoding: str) -> None:
+    names = [f"map-{number:03}" for number in range(150)]
+    for name in names:
+        await api.create(CONFIG_MAPS, config_map(name, x="y" * 10_000))
+
+    headers = {"Accept-Encoding": encoding}
+    async with api.session.get(CONFIG_MAPS, headers=headers) as response:
+        found = msgspec.json.decode(await response.read())
+
+    assert response.headers.get("Content-Encoding", "identity") == encoding
+    assert response.headers["Transfer-Encoding"] == "chunked"
+    assert (found["kind"], found["apiVersion"]) == ("ConfigMapList", "v1")
+    assert [each["metadata"]["name"] for each in found["items"]] == names

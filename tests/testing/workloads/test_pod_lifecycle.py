@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kubeloop.meta import is_condition_true
-from kubeloop.testing.workloads.pod_lifecycle import OUTCOME, next_step
+from kubeloop.testing.workloads.pod_lifecycle import OUTCOME, next_step, terminated_status
 from kubeloop.wire.core.v1 import Pod
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
@@ -41,7 +41,6 @@ def advance(pod: Pod, steps: int) -> list[str]:
 
 def state_of(pod: Pod) -> dict[str, Any]:
     (container,) = pod.status.container_statuses
-    assert container.state is not None
     return container.state.to_dict()
 
 
@@ -119,3 +118,51 @@ def test_a_running_pod_can_be_made_unready() -> None:
 
     assert pod.status.phase == "Running"
     assert not is_condition_true(pod.status.conditions, "Ready")
+
+
+def test_a_deleted_pod_ends_before_it_goes() -> None:
+    pod = a_pod()
+    advance(pod, 9)
+
+    status = terminated_status(pod, NOW)
+
+    assert status is not None
+    assert status.phase == "Succeeded"
+    ends = {each.type: (each.status, each.reason) for each in status.conditions}
+    assert ends["Ready"] == ends["ContainersReady"] == ("False", "PodCompleted")
+    assert ends["PodReadyToStartContainers"][0] == "False"
+    (container,) = status.container_statuses
+    assert container.state.terminated is not None
+    assert container.state.terminated.container_id == container.container_id != ""
+    assert (container.ready, container.started) == (False, False)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "restart", "steps", "code", "reason"),
+    [
+        ("", "Never", 2, 143, "Error"),
+        ("fail", "Always", 3, 1, "Error"),
+        ("no-image", "Always", 2, 137, "ContainerStatusUnknown"),
+    ],
+)
+def test_a_deleted_pod_that_does_not_serve_has_failed(
+    outcome: str, restart: str, steps: int, code: int, reason: str
+) -> None:
+    pod = a_pod(outcome=outcome, restart=restart)
+    advance(pod, steps)
+
+    status = terminated_status(pod, NOW)
+
+    assert status is not None
+    assert status.phase == "Failed"
+    state = status.container_statuses[0].state
+    assert state.terminated is not None
+    assert (state.terminated.exit_code, state.terminated.reason) == (code, reason)
+
+
+def test_a_pod_that_has_ended_or_never_started_keeps_its_status() -> None:
+    ended = a_pod(restart="Never")
+    advance(ended, 9)
+
+    assert terminated_status(ended, NOW) is None
+    assert terminated_status(a_pod(), NOW) is None

@@ -8,6 +8,7 @@ from kubeloop.errors import InvalidArgument
 from kubeloop.kit import ManualClock
 from kubeloop.runtime import Client
 from kubeloop.testing import APIServer, Workloads
+from kubeloop.testing.workloads.pods import is_ready
 from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.core.v1 import Node, Pod, Service
 from kubeloop.wire.discovery.v1 import EndpointSlice
@@ -109,3 +110,34 @@ async def test_the_fixture_runs_pods(kube_client: Client, kube_workloads: None) 
     deployment = await at.wait_for("web", condition="Available")
 
     assert deployment.status.available_replicas == 1
+
+
+async def test_a_deleted_pod_is_not_ready_before_it_goes(
+    client: Client, wait_until: WaitUntil, clock: ManualClock
+) -> None:
+    pods = client.resource(Pod)
+    await pods.create(Pod.from_dict({"metadata": {"name": "web"}, "spec": a_template()["spec"]}))
+
+    async def runs() -> bool:
+        return is_ready(await pods.get("web"))
+
+    async def is_gone() -> bool:
+        return not list(await pods.list())
+
+    await wait_until(runs)
+    seen: list[tuple[str, bool, bool]] = []
+    version = (await pods.get("web")).metadata.resource_version
+    await pods.delete("web")
+    await clock.advance(DELAY / 2)
+    assert is_ready(await pods.get("web"))  # its containers still end their work
+    await wait_until(is_gone)
+    async for event in pods.watch(resource_version=version):
+        found = event.object
+        is_ended = found.status.container_statuses[0].state.terminated is not None
+        seen.append((event.type, is_ready(found), is_ended))
+        if event.type == "DELETED":
+            break
+
+    # The third shortens the grace period to zero, as with kube-apiserver.
+    ended = [("MODIFIED", False, True), ("MODIFIED", False, True), ("DELETED", False, True)]
+    assert seen == [("MODIFIED", True, False), *ended]

@@ -1,6 +1,9 @@
 """Delivers changes to watches: each event is encoded once, each queue is bounded.
 
-It has the role of kube-apiserver's watch cache and its cacheWatchers.
+It has the role of kube-apiserver's watch cache and its cacheWatchers. A change is compared once
+with each distinct selection in its namespace, however many watches have that selection. All
+events of one iteration of the event loop are handed to a watch's sink together; watches with the
+same events share the bytes.
 
 Guarantees: a watcher gets every change after its start that matches its selection, in order,
 or its stream ends; an object that leaves the selection is a DELETED event, one that enters it
@@ -13,7 +16,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Literal, TypeAlias, final
 
 import msgspec
@@ -23,7 +26,7 @@ from .statuses import StatusError, expired, too_large_version
 from .storage.selection import Selection
 from .storage.store import Change, Entry, Storage, Store, encoded, entry_of
 
-__all__ = ["Hub", "HubStats", "WatchStart", "Watcher", "error_event", "event_bytes"]
+__all__ = ["Hub", "HubStats", "Sink", "WatchStart", "Watcher", "error_event", "event_bytes"]
 
 QUEUE = 10_000  # events that may be queued for one watcher
 INITIAL_EVENTS_END = {"k8s.io/initial-events-end": "true"}
@@ -53,10 +56,26 @@ class WatchStart(msgspec.Struct, frozen=True):
 # The encoded event of one change, by representation and type: shared by all watchers.
 _Memo: TypeAlias = dict[tuple[object, str], bytes]
 
+# Events that follow each other, as one part of a stream: shared by all watchers that get the same.
+_Chunks: TypeAlias = dict[tuple[bytes, ...], bytes]
+
+# Sends a chunk at once; False if it cannot now, and then the events stay queued.
+Sink: TypeAlias = Callable[[bytes], bool]
+
+
+def chunk_of(events: Iterable[bytes]) -> bytes:
+    """Events as one chunk of a response with `Transfer-Encoding: chunked` (RFC 9112, 7.1)."""
+    data = b"".join(events)
+    return b"%x\r\n%b\r\n" % (len(data), data)
+
 
 @final
 class Watcher:
-    """One stream of events; its sender calls `take` and `wait`."""
+    """One stream of events; its sender calls `take` and `wait`.
+
+    While the sender waits with a sink, the hub passes events to the sink and does not wake the
+    sender: with many watches that is most of the cost of an event.
+    """
 
     def __init__(
         self, selection: Selection, form: Representation, *, limit: int, bookmarks: bool
@@ -73,15 +92,15 @@ class Watcher:
         self._queue: deque[bytes] = deque()
         self._limit = limit
         self._waiter: asyncio.Future[None] | None = None
+        self._sink: Sink | None = None  # while the sender waits
         self._columns_sent = False
 
-    def offer(self, change: Change, memo: _Memo) -> None:
-        """Queue the event of a change, if it matches the selection."""
-        if change.version <= self.after:
-            return
-        event = self.event_of(change, memo)
-        if event is not None:
-            self.push(event)
+    @property
+    def group(self) -> tuple[object, ...]:
+        """Equal for watchers that get the same event for every change."""
+        # Only the first row of a Table's stream has columns, so each stream is encoded by itself.
+        form = self if self.form.kind == "Table" else self.form.cache_key
+        return (self.selection.labels, self.selection.fields, form)
 
     def push(self, event: bytes) -> None:
         """Queue one event; a watcher with a full queue is cut off."""
@@ -96,6 +115,23 @@ class Watcher:
                 self.on_cut_off()
             return
         self._queue.append(event)
+        if self._sink is None:
+            self._wake()
+
+    def flush(self, chunks: _Chunks) -> None:
+        """Pass the queued events to the sink; wake the sender if there is none, or it refuses."""
+        queue, sink = self._queue, self._sink
+        if not queue:
+            return
+        if sink is not None:
+            events = tuple(queue)
+            data = chunks.get(events)
+            if data is None:
+                data = chunks[events] = chunk_of(events)
+            if sink(data):
+                queue.clear()
+                return
+            self._sink = None
         self._wake()
 
     def end(self) -> None:
@@ -119,15 +155,23 @@ class Watcher:
             return batch
         return [queue.popleft() for _ in range(most)]
 
-    async def wait(self) -> None:
-        """Wait until an event is queued or the stream ended. Cancelling loses no event."""
+    async def wait(self, sink: Sink | None = None) -> None:
+        """Wait until an event is queued that `sink` did not take, or the stream ended.
+
+        Cancelling loses no event.
+        """
         if self._queue or self.ended or self.initial is not None:
             return
         self._waiter = asyncio.get_running_loop().create_future()
+        self._sink = sink
         try:
             await self._waiter
         finally:
-            self._waiter = None
+            self._waiter = self._sink = None
+
+    @property
+    def has_sink(self) -> bool:
+        return self._sink is not None
 
     @property
     def waiting(self) -> int:
@@ -184,6 +228,9 @@ class Watcher:
             yield self._event("ADDED", entry, memo)
 
 
+_Groups: TypeAlias = dict[tuple[object, ...], set[Watcher]]  # by `Watcher.group`
+
+
 class HubStats(msgspec.Struct, frozen=True):
     """The open watches."""
 
@@ -199,7 +246,9 @@ class Hub:
     def __init__(self, store: Store, *, queue: int = QUEUE) -> None:
         self._store = store
         self._queue = queue
-        self._watchers: dict[Storage, set[Watcher]] = {}
+        # By collection, and by namespace ("" for all): a change of another is not seen at all.
+        self._groups: dict[Storage, dict[str, _Groups]] = {}
+        self._changed: set[Watcher] = set()  # they have events for the next flush
         self._cut_off = 0
         store.subscribe(self._publish)
 
@@ -215,37 +264,39 @@ class Hub:
             self._start_with_state(watcher, start)
         else:
             self._start_at_version(watcher, start)
-        self._watchers.setdefault(form.served.storage, set()).add(watcher)
+        groups = self._groups.setdefault(form.served.storage, {})
+        groups.setdefault(selection.namespace, {}).setdefault(watcher.group, set()).add(watcher)
         return watcher
 
     def close(self, watcher: Watcher) -> None:
         """Remove a watcher; idempotent."""
-        watchers = self._watchers.get(watcher.form.served.storage, set())
+        by_namespace = self._groups.get(watcher.form.served.storage, {})
+        groups = by_namespace.get(watcher.selection.namespace, {})
+        watchers = groups.get(watcher.group, set())
         if watcher in watchers:
             watchers.discard(watcher)
             self._cut_off += watcher.cut_off
+        if not watchers:
+            groups.pop(watcher.group, None)
 
     def end_all(self, storage: Storage | None = None) -> None:
         """End every stream, or those of one collection."""
-        for found, watchers in self._watchers.items():
-            if storage in {None, found}:
-                for watcher in list(watchers):
-                    watcher.end()
+        for watcher in list(self._watchers(storage)):
+            watcher.end()
 
     def bookmark(self) -> None:
         """Send a bookmark to every watch with allowWatchBookmarks."""
-        for watchers in self._watchers.values():
-            for watcher in watchers:
-                # A stream that still sends initial events has not reached this version.
-                if watcher.bookmarks and watcher.initial is None:
-                    watcher.push(self.bookmark_for(watcher))
+        for watcher in self._watchers():
+            # A stream that still sends initial events has not reached this version.
+            if watcher.bookmarks and watcher.initial is None:
+                self._push(watcher, self.bookmark_for(watcher))
 
     def bookmark_for(self, watcher: Watcher) -> bytes:
         version = max(self._store.version, watcher.after)
         return event_bytes("BOOKMARK", watcher.form.encode_bookmark(version))
 
     def stats(self) -> HubStats:
-        every = [each for found in self._watchers.values() for each in found]
+        every = list(self._watchers())
         return HubStats(
             watchers=len(every),
             waiting=sum(each.waiting for each in every),
@@ -275,12 +326,50 @@ class Hub:
             raise expired(f"too old resource version: {version} ({collection.floor})")
         watcher.initial = _events_of(watcher, changes)
 
+    def _watchers(self, storage: Storage | None = None) -> Iterator[Watcher]:
+        for found, by_namespace in self._groups.items():
+            if storage in {None, found}:
+                for groups in by_namespace.values():
+                    for watchers in groups.values():
+                        yield from watchers
+
     def _publish(self, change: Change) -> None:
-        watchers = self._watchers.get(change.storage)
-        if watchers:
-            memo: _Memo = {}
+        by_namespace = self._groups.get(change.storage)
+        if not by_namespace:
+            return
+        memo: _Memo = {}
+        self._publish_to(by_namespace.get("", {}), change, memo)
+        # Keys of cluster-scoped objects have no slash, and no namespace is watched for them.
+        namespace, slash, _ = change.key.partition("/")
+        if slash:
+            self._publish_to(by_namespace.get(namespace, {}), change, memo)
+
+    def _publish_to(self, groups: _Groups, change: Change, memo: _Memo) -> None:
+        for watchers in groups.values():
+            event: bytes | None = None
+            is_encoded = False
             for watcher in watchers:
-                watcher.offer(change, memo)
+                if change.version <= watcher.after:
+                    continue
+                if not is_encoded:
+                    event, is_encoded = watcher.event_of(change, memo), True
+                if event is None:
+                    break
+                self._push(watcher, event)
+
+    def _push(self, watcher: Watcher, event: bytes) -> None:
+        watcher.push(event)
+        if watcher.has_sink:
+            if not self._changed:
+                # Changes that follow within this iteration of the event loop go with it.
+                asyncio.get_running_loop().call_soon(self._flush)
+            self._changed.add(watcher)
+
+    def _flush(self) -> None:
+        changed, self._changed = self._changed, set()
+        chunks: _Chunks = {}
+        for watcher in changed:
+            watcher.flush(chunks)
 
 
 def _with_end_bookmark(events: Iterator[bytes], watcher: Watcher, version: int) -> Iterator[bytes]:

@@ -108,8 +108,10 @@ def _is_finished(job: Job) -> bool:
 
 def _counts(job: Job, pods: Sequence[Pod], active: int) -> JobCounts:
     def count(phase: str, before: int | None) -> int:
-        # Pods that were counted before may have been deleted since.
-        return max(sum(pod.status.phase == phase for pod in pods), before or 0)
+        # Pods that were counted before may have been deleted since; the end of a pod that is
+        # deleted while it runs, as when the job is suspended, does not count.
+        ended = [pod for pod in pods if pod.metadata.deletion_timestamp is None]
+        return max(sum(pod.status.phase == phase for pod in ended), before or 0)
 
     return JobCounts(
         active=active,

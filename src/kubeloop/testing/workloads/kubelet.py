@@ -1,8 +1,8 @@
 """Simulates scheduler and kubelets: binds pods to nodes and updates their status.
 
 Guarantees: pods are bound round-robin, never to a cordoned node or to one without the labels
-of the node selector; a deleted pod is removed one step later, within its grace period; pods of
-a deleted node are removed immediately.
+of the node selector; a deleted pod ends one step later, within its grace period: its containers
+terminate, it is not ready, and then it is removed; pods of a deleted node are removed immediately.
 See also: the next status of a pod (`pod_lifecycle`), the nodes (`nodes`).
 """
 
@@ -19,7 +19,7 @@ from kubeloop.runtime import Context, Result
 from kubeloop.wire.core.v1 import Node, Pod, PodCondition, PodStatus
 
 from .nodes import fits, host_ip
-from .pod_lifecycle import next_step
+from .pod_lifecycle import next_step, terminated_status
 from .pods import save_status
 from .stages import Stages
 
@@ -83,7 +83,11 @@ class Kubelet:
         left = self._stages.left(ctx.key, f"{pod.metadata.uid} terminating", duration)
         if left > 0:
             return Result(requeue_after=left)
-        # As the kubelet: once the containers have stopped, it deletes with grace period 0.
+        # As the kubelet: once the containers have stopped, it writes a last status and then
+        # deletes with grace period 0.
+        status = terminated_status(pod, ctx.now())
+        if status is not None:
+            await save_status(ctx, pod, status)
         at = ctx.client.resource(Pod, namespace=pod.metadata.namespace)
         uid, name = pod.metadata.uid, pod.metadata.name
         await at.delete(name, expected_uid=uid, grace_period=0, missing_ok=True)

@@ -1,6 +1,7 @@
-"""The lifecycle of a bound pod: creating, running, ready, finished.
+"""The lifecycle of a bound pod: creating, running, ready, finished, terminated.
 
 Guarantees: pure; from the current status of a pod to the next one, and how long that takes.
+A pod that is deleted has ended containers and is not ready before it goes, as with a kubelet.
 Pods with `restartPolicy: Always` run for ever; others succeed after one step. The annotation
 `kubeloop.testing/outcome`, of a pod or of its template, changes that:
 
@@ -15,6 +16,7 @@ See also: waiting and writing (`kubelet`).
 
 from __future__ import annotations
 
+import hashlib
 from datetime import datetime
 from typing import Final
 
@@ -37,10 +39,14 @@ from kubeloop.wire.core.v1 import (
 
 from .stages import backoff_steps
 
-__all__ = ["OUTCOME", "Step", "next_step"]
+__all__ = ["OUTCOME", "Step", "next_step", "terminated_status"]
 
 OUTCOME: Final = "kubeloop.testing/outcome"
 """The annotation that decides how a pod ends; see above."""
+
+
+_KILLED_BY_SIGTERM: Final = 128 + 15
+_KILLED: Final = 128 + 9
 
 
 class Step(msgspec.Struct, frozen=True):
@@ -65,6 +71,47 @@ def next_step(pod: Pod, *, now: datetime, host_ip: str, pod_ip: str) -> Step | N
     if pod.spec.restart_policy != "Always":
         return Step("working", _finished_status(pod, "Succeeded", now))
     return _from_running(pod, outcome, now)
+
+
+def terminated_status(pod: Pod, now: datetime) -> PodStatus | None:
+    """The last status of a pod that is deleted, once its containers have stopped.
+
+    The kubelet writes it before it deletes the pod with grace period 0 (`syncTerminatingPod`).
+    None if the pod never started, or has ended already.
+    """
+    if pod.status.phase in {"Succeeded", "Failed"} or pod.status.start_time is None:
+        return None
+    status = _with_state(pod, now, None, ready=False)
+    for each in status.container_statuses:
+        each.state = ContainerState(terminated=_last_state(pod, each, now))
+        each.started = False
+    codes = [_exit_code(each) for each in status.container_statuses]
+    # `getPhase` of the kubelet, for a pod whose containers are not restarted any more.
+    _set_finished(status, "Failed" if any(codes) else "Succeeded")
+    for condition in status.conditions:
+        if condition.type == "PodReadyToStartContainers":
+            condition.status, condition.last_transition_time = "False", now
+    return status
+
+
+def _last_state(pod: Pod, container: ContainerStatus, now: datetime) -> ContainerStateTerminated:
+    if container.state.running is not None:
+        # A server ends by itself after SIGTERM; other programs are killed by it.
+        code = 0 if pod.spec.restart_policy == "Always" else _KILLED_BY_SIGTERM
+        return _ended(container, code, now)
+    if container.last_state.terminated is not None:
+        return container.last_state.terminated
+    # `convertStatusToAPIStatus` of the kubelet, for a container that it cannot find.
+    return ContainerStateTerminated(
+        exit_code=_KILLED,
+        reason="ContainerStatusUnknown",
+        message="the container had not started when the pod was deleted",
+    )
+
+
+def _exit_code(container: ContainerStatus) -> int:
+    ended = container.state.terminated
+    return 0 if ended is None else ended.exit_code
 
 
 # --- the steps
@@ -131,6 +178,7 @@ def _running_status(pod: Pod, now: datetime, pod_ip: str, *, ready: bool = True)
     status.phase, status.pod_ip, status.pod_ips = "Running", pod_ip, [PodIP(ip=pod_ip)]
     for each in status.container_statuses:
         each.started = True
+        each.container_id = _container_id(pod, each)
     return status
 
 
@@ -143,28 +191,45 @@ def _unready_status(pod: Pod, now: datetime, reason: str) -> PodStatus:
 def _crashed_status(pod: Pod, now: datetime) -> PodStatus:
     state = ContainerState(waiting=ContainerStateWaiting(reason="CrashLoopBackOff"))
     status = _with_state(pod, now, state, ready=False)
-    for each in status.container_statuses:
+    for each, before in zip(status.container_statuses, pod.status.container_statuses, strict=True):
         each.restart_count += 1
-        each.last_state = _terminated(1, now)
+        each.last_state = ContainerState(terminated=_ended(before, 1, now))
+        each.started = False
     return status
 
 
 def _finished_status(pod: Pod, phase: str, now: datetime) -> PodStatus:
+    status = _with_state(pod, now, None, ready=False)
+    for each in status.container_statuses:
+        each.state = ContainerState(terminated=_ended(each, int(phase == "Failed"), now))
+        each.started = False
+    _set_finished(status, phase)
+    return status
+
+
+def _set_finished(status: PodStatus, phase: str) -> None:
     # The kubelet sets these reasons when a pod completes.
-    status = _with_state(pod, now, _terminated(phase == "Failed", now), ready=False)
     status.phase = phase
     for each in status.conditions:
         if each.type in {"Ready", "ContainersReady"}:
             each.reason = f"Pod{'Completed' if phase == 'Succeeded' else phase}"
-    return status
 
 
-def _terminated(code: int, now: datetime) -> ContainerState:
-    reason = "Error" if code else "Completed"
-    terminated = ContainerStateTerminated(
-        exit_code=int(code), reason=reason, started_at=now, finished_at=now
+def _ended(container: ContainerStatus, code: int, now: datetime) -> ContainerStateTerminated:
+    running = container.state.running
+    return ContainerStateTerminated(
+        exit_code=code,
+        reason="Error" if code else "Completed",
+        started_at=now if running is None else running.started_at,
+        finished_at=now,
+        container_id=container.container_id,
     )
-    return ContainerState(terminated=terminated)
+
+
+def _container_id(pod: Pod, container: ContainerStatus) -> str:
+    """The same each time, and another one after a restart."""
+    content = f"{pod.metadata.uid} {container.name} {container.restart_count}"
+    return f"containerd://{hashlib.sha256(content.encode()).hexdigest()}"
 
 
 def _with_state(pod: Pod, now: datetime, state: ContainerState | None, *, ready: bool) -> PodStatus:

@@ -7,9 +7,10 @@ See also: ownership (`managed`).
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 from ..registry import ServedResource
+from ..storage.shared_specs import shared_text
 from ..storage.store import Object, encoded
 from .managed import track
 from .reset_fields import reset_fields
@@ -22,13 +23,16 @@ _OWNED = ("annotations", "finalizers", "generateName", "labels", "ownerReference
 
 _MAPS = frozenset({"annotations", "labels"})
 
+# The manager, the version of the API, and the texts of `_owned_content`.
+_Key: TypeAlias = tuple[str, str, bytes, bytes]
+
 
 @final
 class Tracker:
     """Sets `managedFields`, from its cache where possible."""
 
     def __init__(self) -> None:
-        self._cache: dict[tuple[str, str, bytes], list[Object]] = {}
+        self._cache: dict[_Key, list[Object]] = {}
 
     def track(
         self,
@@ -43,7 +47,7 @@ class Tracker:
         """`new` with an up-to-date entry of `manager`."""
         meta = new["metadata"]
         is_cacheable = old is None and not subresource and not meta.get("managedFields")
-        key = (manager, served.api_version, _owned_content(new)) if is_cacheable else None
+        key = (manager, served.api_version, *_owned_content(new)) if is_cacheable else None
         found = self._cache.get(key) if key is not None else None
         if found is not None:
             fields = [{**each, "time": now} for each in found]
@@ -66,7 +70,7 @@ class Tracker:
         """Clear the cache: the served resources changed, and with them the schemas."""
         self._cache.clear()
 
-    def _remember(self, key: tuple[str, str, bytes], tracked: Object) -> None:
+    def _remember(self, key: _Key, tracked: Object) -> None:
         # Without owners there is nothing to cache; the oldest entry goes first.
         fields: Any = tracked["metadata"].get("managedFields")
         if fields:
@@ -75,11 +79,15 @@ class Tracker:
             del self._cache[next(iter(self._cache))]
 
 
-def _owned_content(obj: Object) -> bytes:
+def _owned_content(obj: Object) -> tuple[bytes, bytes]:
     """The part of an object that decides ownership; equal for objects that differ in name only."""
     meta = obj["metadata"]
     owned = {field: _without_values(meta[field], field) for field in _OWNED if field in meta}
-    return encoded({**obj, "metadata": owned})
+    # The text of a shared spec is known, and so is its hash.
+    spec = shared_text(obj.get("spec"))
+    if spec is None:
+        return b"", encoded({**obj, "metadata": owned})
+    return spec, encoded({**obj, "metadata": owned, "spec": None})
 
 
 def _without_values(value: Any, field: str) -> Any:

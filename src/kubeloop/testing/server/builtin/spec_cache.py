@@ -13,27 +13,13 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from ..storage.store import encoded
+from ..storage.shared_specs import MAX_SIZE, share, text_of
 
 __all__ = ["cached_by_content", "cached_if_valid"]
 
 _MAX_ENTRIES: Final = 512  # for each function
-_MAX_SIZE: Final = 16 * 1024  # bytes of a cached spec
 
 Spec: TypeAlias = Any  # a JSON object that is never changed in place
-
-
-# The last spec that was encoded: a write asks several caches about the same object.
-_last: list[tuple[Spec, bytes]] = [(None, b"null")]
-
-
-def _text_of(spec: Spec) -> bytes:
-    # Specs never change in place, so that the same object has the same text.
-    last, text = _last[0]
-    if last is not spec:
-        text = encoded(spec)
-        _last[0] = (spec, text)
-    return text
 
 
 def cached_by_content(change: Callable[[Spec], Spec]) -> Callable[[Spec], Spec]:
@@ -41,12 +27,12 @@ def cached_by_content(change: Callable[[Spec], Spec]) -> Callable[[Spec], Spec]:
 
     @functools.lru_cache(_MAX_ENTRIES)
     def cached(text: bytes) -> Spec:
-        return change(msgspec.json.decode(text))
+        return _with_shared_spec(change(msgspec.json.decode(text)))
 
     @functools.wraps(change)
     def call(spec: Spec) -> Spec:
         text = _text_of(spec)
-        return cached(text) if len(text) <= _MAX_SIZE else change(spec)
+        return cached(text) if len(text) <= MAX_SIZE else change(spec)
 
     return call
 
@@ -63,8 +49,22 @@ def cached_if_valid(
 
     @functools.wraps(check)
     def call(spec: Spec, path: str) -> Iterator[Any]:
-        text = _text_of(spec)
-        if len(text) > _MAX_SIZE or not is_valid(text):
+        text = text_of(spec)
+        if len(text) > MAX_SIZE or not is_valid(text):
             yield from check(spec, path)
 
     return call
+
+
+def _text_of(value: Spec) -> bytes:
+    """The text of a spec, or of an object that has nothing but a spec."""
+    if len(value) == 1 and "spec" in value:
+        return b'{"spec":%b}' % text_of(value["spec"])
+    return text_of(value)
+
+
+def _with_shared_spec(value: Spec) -> Spec:
+    # The next function of the spec, and its encoding, find it by its identity.
+    if isinstance(value.get("spec"), dict):
+        return {**value, "spec": share(value["spec"])}
+    return share(value)

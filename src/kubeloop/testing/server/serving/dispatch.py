@@ -9,7 +9,7 @@ See also: `http` (connections and headers), `describe.document_handler` (non-res
 from __future__ import annotations
 
 import functools
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Final, TypeAlias, final
 
 import msgspec
@@ -19,9 +19,10 @@ from kubeloop.wire import Json
 from ..access.virtual import VIRTUAL, VirtualResources
 from ..describe.document_handler import DocumentHandler
 from ..registry import Registry, ServedResource
-from ..representations.representation import PARTIAL, TABLE, Representation
+from ..representations.representation import PARTIAL, TABLE, ListPart, Representation
 from ..request.calls import Call, WriteResult, call_for
 from ..request.negotiation import (
+    JSON,
     PAGE_NOT_FOUND,
     MediaTypeOptions,
     Response,
@@ -61,7 +62,7 @@ from ..verbs.subresources import Subresources
 from ..verbs.writing import Verbs
 from ..watching import Hub, Watcher, WatchStart, error_event
 
-__all__ = ["Dispatcher", "Outcome", "WatchStream"]
+__all__ = ["Dispatcher", "ListStream", "Outcome", "WatchStream"]
 
 
 @final
@@ -75,9 +76,19 @@ class WatchStream(msgspec.Struct, frozen=True):
 
 
 _PATCH_TYPES: Final = frozenset({APPLY, JSON_PATCH, MERGE, STRATEGIC})
-Outcome: TypeAlias = Response | WatchStream | LogStream
+
+
+@final
+class ListStream(msgspec.Struct, frozen=True):
+    """A list that is sent in parts, because its body has many megabytes."""
+
+    parts: Iterator[ListPart]
+    warnings: tuple[str, ...] = ()
+
+
+Outcome: TypeAlias = Response | WatchStream | LogStream | ListStream
 _Verb: TypeAlias = Callable[
-    [Request, ServedResource, ResourcePath], Awaitable[Response | WatchStream]
+    [Request, ServedResource, ResourcePath], Awaitable[Response | WatchStream | ListStream]
 ]
 
 
@@ -167,12 +178,16 @@ class Dispatcher:
         entry = self._verbs.get(call, request.query.text("resourceVersion"))
         return Response(200, _object_form(served, options, request.query).encode_object(entry))
 
-    async def _list(self, request: Request, served: ServedResource, path: ResourcePath) -> Response:
+    async def _list(
+        self, request: Request, served: ServedResource, path: ResourcePath
+    ) -> Response | ListStream:
         media = negotiate(request.header("Accept"))
         options = list_options(request.query)
         select = _selection(served, path, options)
         page = list_page(self._verbs.store, served.storage, select, options)
         form = _list_form(served, media, request.query)
+        if form.has_large_list(page.entries) and _is_compact(request, media):
+            return ListStream(form.list_parts(page.entries, page.metadata))
         return Response(200, form.encode_list(page.entries, page.metadata))
 
     async def _watch(
@@ -315,6 +330,13 @@ def _cached_form(
         case "PartialObjectMetadata" | "PartialObjectMetadataList":
             return Representation(served, kind=PARTIAL, version=version)
     return Representation(served)
+
+
+def _is_compact(request: Request, media: MediaTypeOptions) -> bool:
+    """Whether the response is JSON in one line: neither indented nor for a browser or curl."""
+    agent = request.headers.get("User-Agent", "")
+    is_plain = request.method == "GET" and media.media == JSON and "pretty" not in request.query
+    return is_plain and not agent.startswith(("curl", "Wget", "Mozilla/5.0"))
 
 
 def _include_object(query: Query) -> str:

@@ -58,7 +58,7 @@ from ..statuses import (
 )
 from ..storage.store import encoded
 from ..verbs.logs import LogStream
-from .dispatch import Dispatcher, WatchStream
+from .dispatch import Dispatcher, ListStream, WatchStream
 from .streaming import Streamer
 
 __all__ = ["BODY_LIMIT", "HTTPHandler", "http_server"]
@@ -149,6 +149,8 @@ class HTTPHandler:
             return await self._streamer.send(http, outcome, seen, headers)
         if isinstance(outcome, LogStream):
             return await self._streamer.send_log(http, outcome, headers)
+        if isinstance(outcome, ListStream):
+            return await self._streamer.send_list(http, outcome, headers)
         if self._settle is not None and request.method not in {"GET", "HEAD"}:
             await self._settle()
         return await self._send(http, outcome, headers)

@@ -1,4 +1,4 @@
-"""Sends the events of a watch, or a log, until the stream ends or is interrupted.
+"""Sends the events of a watch, a log, or a large list, until it ends or is interrupted.
 
 Guarantees: a watch ends at its timeout, with a last bookmark if the client allows bookmarks;
 a stream ends at once when its client disconnects; a fault interrupts a stream in the middle
@@ -8,7 +8,9 @@ See also: `watching` (the events), `verbs.logs` (logs), `faults` (the faults).
 
 from __future__ import annotations
 
+import asyncio
 import random
+from collections.abc import Iterator
 from typing import final
 
 from aiohttp import web
@@ -19,8 +21,9 @@ from kubeloop.kit import Clock
 from ..faults import Cut, Faults, SeenRequest
 from ..request.negotiation import JSON, warning_headers
 from ..verbs.logs import Logs, LogStream
-from ..watching import Hub
-from .dispatch import WatchStream
+from ..watching import Hub, Sink
+from .dispatch import ListStream, WatchStream
+from .gzip_parts import GzipParts
 
 __all__ = ["Streamer"]
 
@@ -38,6 +41,7 @@ class Streamer:
         self._logs = logs
         self._faults = faults
         self._clock = clock
+        self._gzip_parts = GzipParts()
 
     async def send(
         self,
@@ -82,6 +86,32 @@ class Streamer:
             self._logs.close(stream)
         return response
 
+    async def send_list(
+        self, request: web.BaseRequest, stream: ListStream, headers: CIMultiDict[str]
+    ) -> web.StreamResponse:
+        """Send a large list in parts. Cancelled when the client disconnects.
+
+        Other requests are served between two parts, and no more than a few parts are in memory.
+        """
+        response = web.StreamResponse(headers=headers)
+        response.headers.extend(warning_headers(stream.warnings))
+        response.content_type = "application/json"
+        response.enable_chunked_encoding()
+        parts: Iterator[bytes] = (part.encode() for part in stream.parts)
+        if "gzip" in request.headers.get("Accept-Encoding", ""):
+            parts = self._gzip_parts.compress(stream.parts)
+            response.headers["Content-Encoding"] = "gzip"
+            response.headers["Vary"] = "Accept-Encoding"
+        try:
+            await response.prepare(request)
+            for part in parts:
+                await response.write(part)
+                await asyncio.sleep(0)
+            await response.write_eof()
+        except ConnectionError:
+            pass  # the client disconnected
+        return response
+
     async def _send_events(
         self,
         request: web.BaseRequest,
@@ -94,17 +124,23 @@ class Streamer:
         try:
             async with self._clock.timeout(seconds) as bound:
                 if cut is None:
-                    await self._pump(response, stream)
+                    await self._pump(request, response, stream)
                 else:
                     await self._pump_until(request, response, stream, cut)
         except TimeoutError:
             if not bound.expired():
                 raise
+            rest = stream.watcher.take()
             if stream.watcher.bookmarks:
-                await response.write(self._hub.bookmark_for(stream.watcher))
+                # After the rest: a client may start its next watch at the bookmark.
+                rest.append(self._hub.bookmark_for(stream.watcher))
+            await response.write(b"".join(rest))
 
-    async def _pump(self, response: web.StreamResponse, stream: WatchStream) -> None:
+    async def _pump(
+        self, request: web.BaseRequest, response: web.StreamResponse, stream: WatchStream
+    ) -> None:
         watcher, faults = stream.watcher, self._faults
+        sink = self._sink(request)
         while True:
             # All waiting events in one write: a burst of changes costs few system calls.
             batch = watcher.take()
@@ -112,10 +148,27 @@ class Streamer:
                 if faults.delivery_delay:
                     await self._clock.sleep(faults.delivery_delay)
                 await response.write(b"".join(batch))
+                await request.writer.drain()
             elif watcher.ended:
                 return
             else:
-                await watcher.wait()
+                await watcher.wait(sink)
+
+    def _sink(self, request: web.BaseRequest) -> Sink | None:
+        """Writes to the connection: `StreamResponse.write` costs more than the system call."""
+        transport, protocol, faults = request.transport, request.protocol, self._faults
+        if transport is None:
+            return None
+
+        def send(chunk: bytes) -> bool:
+            # A client that does not read is waited for by `_pump`, and its events stay queued.
+            if protocol.writing_paused or faults.delivery_delay:
+                return False
+            if not transport.is_closing():
+                transport.write(chunk)
+            return True
+
+        return send
 
     async def _pump_until(
         self, request: web.BaseRequest, response: web.StreamResponse, stream: WatchStream, cut: Cut

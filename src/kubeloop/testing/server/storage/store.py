@@ -22,6 +22,8 @@ import msgspec
 
 from kubeloop.wire import JsonObject
 
+from .shared_specs import encode_fields, shared_text
+
 __all__ = [
     "Change",
     "Collection",
@@ -107,7 +109,10 @@ def tail_of(obj: Object) -> bytes:
     rest = dict(obj)
     rest.pop("kind", None)
     rest.pop("apiVersion", None)
-    return encoded(rest)[1:]
+    spec = shared_text(rest.get("spec"))
+    if spec is None:
+        return encoded(rest)[1:]
+    return encode_fields(rest, rest["spec"], spec) + b"}"
 
 
 @final

@@ -1,8 +1,9 @@
-"""Logs of containers: the text that a test has set, since no container runs.
+"""Logs of containers: the text that a test has set, or a few lines about a simulated container.
 
-Guarantees: an unknown container is rejected as by kube-apiserver; `tailLines` and `limitBytes`
-are honoured; `follow` sends what is added until the pod of a running container ends.
-See also: `serving.streaming` (sending a log).
+Guarantees: wrong options and an unknown container are rejected as by kube-apiserver, a container
+without a log as by a kubelet; `tailLines`, `sinceSeconds`, `sinceTime`, `timestamps`, `previous`
+and `limitBytes` are honoured; `follow` sends what is added until the container ends.
+See also: `log_lines` (the lines), `serving.streaming` (sending a log).
 """
 
 from __future__ import annotations
@@ -14,8 +15,17 @@ from typing import final
 from ..request.calls import Call
 from ..request.negotiation import Response
 from ..request.requests import Request
-from ..statuses import bad_request
+from ..statuses import StatusError, bad_request
 from ..storage.store import Change, Object, key_of
+from .log_lines import (
+    LogLine,
+    LogOptions,
+    append_text,
+    container_lines,
+    has_ended,
+    log_options,
+    select_lines,
+)
 from .writing import Verbs
 
 __all__ = ["LogStream", "Logs"]
@@ -25,24 +35,39 @@ _PODS = ("", "pods")
 
 @final
 class LogStream:
-    """A log that is followed: its pieces, until the pod ends."""
+    """A log that is followed: its pieces, until the container ends."""
 
-    def __init__(self, key: str, container: str, text: str) -> None:
+    def __init__(self, key: str, container: str, *, timestamps: bool) -> None:
         self.key = key
         self.container = container
-        self._text = text
+        self._timestamps = timestamps
+        self._sent: list[LogLine] = []  # the lines of the log that were sent, or left out
         self._pieces: asyncio.Queue[bytes] = asyncio.Queue()
 
-    def update(self, text: str) -> None:
-        """Queue what `text` adds to the log, or all of it if the log was replaced."""
-        added = text.removeprefix(self._text)
-        self._text = text
-        if added:
-            self._pieces.put_nowait(added.encode())
+    def start(self, lines: list[LogLine], selected: list[LogLine]) -> None:
+        """Queue the lines that the client requests, of all lines."""
+        self._sent = lines
+        self._put(selected)
+
+    def update(self, lines: list[LogLine]) -> None:
+        """Queue what `lines` add to the log, or all of them if the log was replaced."""
+        before, self._sent = self._sent, lines
+        if lines[: len(before)] == before:
+            self._put(lines[len(before) :])
+            return
+        whole, sent = _joined(lines), _joined(before)
+        if before and whole.startswith(sent) and not self._timestamps:
+            self._pieces.put_nowait(whole.removeprefix(sent).encode())  # a line goes on
+        else:
+            self._put(lines)
 
     def end(self) -> None:
         """End the stream after the queued pieces."""
         self._pieces.put_nowait(b"")
+
+    def _put(self, lines: list[LogLine]) -> None:
+        if lines:
+            self._pieces.put_nowait(_encode(lines, timestamps=self._timestamps))
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         while piece := await self._pieces.get():
@@ -51,64 +76,102 @@ class LogStream:
 
 @final
 class Logs:
-    """The text of each container's log, by namespace, pod and container."""
+    """The log of each container, by namespace, pod and container."""
 
     def __init__(self, verbs: Verbs) -> None:
         self._verbs = verbs
-        self._texts: dict[tuple[str, str], str] = {}  # by the pod's key, and container
+        self._lines: dict[tuple[str, str], list[LogLine]] = {}  # by the pod's key, and container
         self._streams: set[LogStream] = set()
         verbs.store.subscribe(self._observe, _PODS)
 
     def set(self, namespace: str, pod: str, text: str, *, container: str = "") -> None:
         """Set the log of a container; without `container`, of all containers of the pod."""
         key = key_of(namespace, pod)
-        self._texts[key, container] = text
+        before = self._lines.get((key, container), [])
+        old = _joined(before)
+        now = self._verbs.clock.time()
+        # The lines that are there already keep their times.
+        kept, added = (before, text.removeprefix(old)) if text.startswith(old) else ([], text)
+        self._lines[key, container] = append_text(kept, added, now)
         for each in self._streams:
             if each.key == key:
-                each.update(self._text(key, each.container))
+                each.update(self._own_lines(key, each.container) or [])
 
     def respond(self, request: Request, call: Call) -> Response | LogStream:
         """The log of a container. Raises `StatusError`."""
+        options = log_options(request.query, call.name, now=self._verbs.clock.time())
         pod = self._verbs.get(call).obj
-        container = _container(pod, call.name, request.query.text("container"))
-        text = self._text(call.key, container)
-        lines_sent = text
-        tail = request.query.number("tailLines")
-        if tail is not None:
-            if tail < 0:
-                raise bad_request("tailLines must be greater than or equal to 0")
-            lines = text.splitlines(keepends=True)
-            lines_sent = "".join(lines[len(lines) - min(tail, len(lines)) :])
-        limit = request.query.number("limitBytes")
-        # Only a running pod can write more; all other logs end at once.
-        if limit is None and request.query.flag("follow") and _phase(pod) == "Running":
-            return self._follow(call.key, container, text, lines_sent)
-        body = lines_sent.encode()
-        return Response(200, body if limit is None else body[: max(limit, 0)], media="text/plain")
+        container = _container(pod, call.name, options.container)
+        lines = self._own_lines(call.key, container)
+        if lines is None or options.previous:
+            lines = container_lines(pod, container, previous=options.previous) or lines
+        if lines is None:
+            # A pod that is not bound has no kubelet to ask.
+            is_bound = bool((pod.get("spec") or {}).get("nodeName"))
+            return (
+                Response(200, b"", media="text/plain") if is_bound else Response(204, b"", media="")
+            )
+        selected = select_lines(lines, options)
+        # Only a running container can write more; all other logs end at once.
+        if options.limit is None and options.follow and not has_ended(pod, container):
+            return self._follow(call.key, container, lines, selected, options)
+        body = _encode(selected, timestamps=options.timestamps)
+        return Response(200, body[: options.limit], media="text/plain")
 
     def close(self, stream: LogStream) -> None:
         """Remove a stream whose client is gone."""
         self._streams.discard(stream)
 
-    def _follow(self, key: str, container: str, text: str, lines_sent: str) -> LogStream:
-        stream = LogStream(key, container, text.removesuffix(lines_sent))
-        stream.update(text)
+    def _follow(
+        self,
+        key: str,
+        container: str,
+        lines: list[LogLine],
+        selected: list[LogLine],
+        options: LogOptions,
+    ) -> LogStream:
+        stream = LogStream(key, container, timestamps=options.timestamps)
+        stream.start(lines, selected)
         self._streams.add(stream)
         return stream
 
-    def _text(self, key: str, container: str) -> str:
-        found = self._texts.get((key, container))
-        return self._texts.get((key, ""), "") if found is None else found
+    def _own_lines(self, key: str, container: str) -> list[LogLine] | None:
+        """The lines that a test has set."""
+        found = self._lines.get((key, container))
+        return self._lines.get((key, "")) if found is None else found
 
     def _observe(self, change: Change) -> None:
-        if change.new is None or _phase(change.new.obj) in {"Succeeded", "Failed"}:
-            for each in self._streams:
-                if each.key == change.key:
-                    each.end()
+        for each in self._streams:
+            if each.key != change.key:
+                continue
+            pod = change.new or change.old
+            assert pod is not None  # a change has a state before or after it
+            if self._own_lines(each.key, each.container) is None:
+                self._update(each, pod.obj)
+            if change.new is None or has_ended(pod.obj, each.container):
+                each.end()
+
+    def _update(self, stream: LogStream, pod: Object) -> None:
+        try:
+            lines = container_lines(pod, stream.container)
+        except StatusError:
+            return  # it waits to be restarted
+        if lines:
+            stream.update(lines)
 
 
-def _phase(pod: Object) -> str:
-    return str((pod.get("status") or {}).get("phase") or "")
+def _joined(lines: list[LogLine]) -> str:
+    return "".join([line.text for line in lines])
+
+
+def _encode(lines: list[LogLine], *, timestamps: bool) -> bytes:
+    if not timestamps:
+        return _joined(lines).encode()
+    # RFC 3339 with nine digits, as the container runtimes write it.
+    times = [line.time.strftime("%Y-%m-%dT%H:%M:%S.%f000Z") for line in lines]
+    return "".join(
+        [f"{time} {line.text}" for time, line in zip(times, lines, strict=True)]
+    ).encode()
 
 
 def _container(pod: Object, name: str, container: str) -> str:

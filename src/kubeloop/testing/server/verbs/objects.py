@@ -7,6 +7,7 @@ See also: `strategy` (what differs by kind), `writing` (the order of the steps).
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 from typing import NamedTuple
@@ -20,9 +21,10 @@ from ..registry import ServedResource
 from ..request.negotiation import JSON, body_summary, decode_body
 from ..request.options import FieldValidation, parse_version
 from ..statuses import Cause, StatusError, bad_request, conflict, invalid, untyped_error
+from ..storage.shared_specs import decode_shared, shared_text, with_shared_spec
 from ..storage.store import Object, encoded
 from ..values.go_types import go_type_of
-from ..values.unknown_fields import check_types, duplicate_fields
+from ..values.unknown_fields import TypeCheck, check_types, duplicate_fields
 from .kinds import (
     counts_generation,
     fields_kept_by_update,
@@ -64,13 +66,18 @@ def read_object(
     Raises:
         StatusError: 400 for a body that is no object of the kind.
     """
-    obj = decode_body(raw, media, kind=served.kind)
+    shared = decode_shared(raw) if media == JSON else None
+    obj = decode_body(raw, media, kind=served.kind) if shared is None else shared.obj
     if served.custom is not None:
         _check_custom_type(served, obj, raw)
-    duplicates = duplicate_fields_in(raw, obj) if media == JSON else []
+    duplicates: list[str] = []
+    if media == JSON and not (shared and shared.is_canonical):
+        duplicates = duplicate_fields_in(raw, obj)
     if duplicates and served.custom is None:
         obj = json.loads(raw, object_pairs_hook=_merge_duplicates)
-    return decode_object(served, obj, validation=validation, duplicates=duplicates)
+    return decode_object(
+        served, with_shared_spec(obj), validation=validation, duplicates=duplicates
+    )
 
 
 def _merge_duplicates(pairs: list[tuple[str, Json]]) -> Object:
@@ -126,7 +133,7 @@ def decode_object(
     if served.custom is not None:
         obj, unknown = served.custom.schema.prune(obj)
     elif go_type := go_type_of(served.api_version, served.kind):
-        obj, unknown, problems = check_types(go_type, obj, keep_empty=keep_empty)
+        obj, unknown, problems = _check_types(go_type, obj, keep_empty=keep_empty)
     if problems:
         raise _undecodable(served, problems[0])
     dropped = [] if validation == "Ignore" else duplicates or []
@@ -140,6 +147,25 @@ def decode_object(
     if not served.is_storage_version:
         obj = to_storage_version(served, obj)
     return DecodedObject(obj, dropped if validation == "Warn" else [])
+
+
+def _check_types(go_type: str, obj: Object, *, keep_empty: bool) -> TypeCheck:
+    """`check_types`, which has seen most shared specs before."""
+    text = shared_text(obj.get("spec"))
+    if text is None or not _is_clean_spec(go_type, text):
+        return check_types(go_type, obj, keep_empty=keep_empty)
+    rest = {key: value for key, value in obj.items() if key != "spec"}
+    found = check_types(go_type, rest, keep_empty=keep_empty)
+    if found.object is rest:
+        return TypeCheck(obj, found.unknown, found.problems)
+    return TypeCheck({**found.object, "spec": obj["spec"]}, found.unknown, found.problems)
+
+
+@functools.lru_cache(1024)
+def _is_clean_spec(go_type: str, text: bytes) -> bool:
+    spec = msgspec.json.decode(text)
+    found = check_types(go_type, {"spec": spec})
+    return found.object.get("spec") is spec and not found.unknown and not found.problems
 
 
 def _check_custom_type(served: ServedResource, obj: Object, raw: bytes) -> None:
