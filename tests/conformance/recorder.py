@@ -117,6 +117,11 @@ def _without_sentences(status: dict[str, Any]) -> dict[str, Any]:
     if status.get("reason", "") in _WORDED and status.get("status") == "Failure":
         head, found, _ = status.get("message", "").partition(" is invalid: ")
         status = {**status, "message": head + found if found else ""}
+    elif status.get("reason") == "Forbidden":
+        # What an admission plugin says is a sentence; what RBAC says is fixed.
+        head, found, why = status.get("message", "").partition(" is forbidden: ")
+        if found and not why.startswith("User "):
+            status = {**status, "message": head + found}
     details = status.get("details") or {}
     if not details.get("causes"):
         return status
@@ -134,6 +139,8 @@ def _fixed_part(message: str) -> str:
 
 def _masked(value: Any, namespace: str, name: str = "") -> Any:
     if isinstance(value, dict):
+        if value.keys() >= {"type", "status", "message"}:
+            value = {**value, "message": "{text}"}  # of a condition
         return {
             _masked_text(key, namespace): _masked(each, namespace, key)
             for key, each in value.items()
