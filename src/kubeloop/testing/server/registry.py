@@ -102,7 +102,8 @@ def _deprecation_warnings(served: ServedResource) -> tuple[str, ...]:
     return (custom.deprecation_warning,) if custom.deprecated else ()
 
 
-_FULL = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
+# In the order of apiextensions; built-in resources have theirs sorted.
+_FULL = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
 # events.k8s.io shows the objects of the core group, as in kube-apiserver.
 _SHARED_STORAGE = {("events.k8s.io", "events"): ("", "events")}
 
@@ -165,10 +166,10 @@ def _from_custom(kind: CustomKind) -> Iterator[ServedResource]:
 
 def _custom_parts(kind: CustomKind, version: CustomVersion) -> Iterator[Subresource]:
     verbs = ("get", "patch", "update")
-    if version.scale:
-        yield Subresource("scale", "autoscaling", "v1", "Scale", verbs)
     if version.has_status:
         yield Subresource("status", kind.group, version.name, kind.kind, verbs)
+    if version.scale:
+        yield Subresource("scale", "autoscaling", "v1", "Scale", verbs)
 
 
 @final

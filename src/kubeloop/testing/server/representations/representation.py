@@ -114,6 +114,9 @@ class Representation:
             kind, api_version = f"{PARTIAL}List", self._meta
         else:
             kind, api_version = self.served.list_kind, self.served.api_version
+            if self.served.custom is not None:
+                # Lists of custom objects have no Go type, and so no omitempty.
+                metadata = {"continue": "", **metadata}
         start = head_of(api_version, kind) + b'"metadata":' + encoded(metadata)
         if self.kind == PARTIAL and not entries:
             return start + b',"items":null}'  # a nil slice in Go, as asPartialObjectMetadataList
