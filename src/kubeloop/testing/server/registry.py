@@ -177,10 +177,10 @@ def _from_custom(kind: CustomKind) -> Iterator[ServedResource]:
 
 def _custom_parts(kind: CustomKind, version: CustomVersion) -> Iterator[Subresource]:
     verbs = ("get", "patch", "update")
-    if version.scale:
-        yield Subresource("scale", "autoscaling", "v1", "Scale", verbs)
     if version.has_status:
         yield Subresource("status", kind.group, version.name, kind.kind, verbs)
+    if version.scale:
+        yield Subresource("scale", "autoscaling", "v1", "Scale", verbs)
 
 
 @final

@@ -1,7 +1,8 @@
 """Validation of the metadata of all kinds, as apimachinery's `ValidateObjectMeta`.
 
 Guarantees: causes have kube-apiserver's paths and reasons; names follow the rule of the kind (a
-label for namespaces and services, a path segment in RBAC, else a subdomain).
+label for namespaces, services and stateful sets, a path segment in RBAC and for events, an
+address for IPAddresses, else a subdomain).
 See also: the rules for names (`kubeloop.meta.names`).
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
+from ipaddress import ip_address
 from typing import Any, Final
 
 from kubeloop.meta import (
@@ -35,6 +37,21 @@ __all__ = ["problems_of_metadata"]
 
 _RBAC: Final = "rbac.authorization.k8s.io"
 _LABEL_NAMES: Final = frozenset({("", "Namespace"), ("", "Service"), ("apps", "StatefulSet")})
+# Kinds whose names are checked with their other fields, or must only fit into a path.
+_PATH_NAMES: Final = frozenset(
+    {
+        ("", "Event"),
+        ("apiregistration.k8s.io", "APIService"),
+        ("certificates.k8s.io", "CertificateSigningRequest"),
+        ("certificates.k8s.io", "ClusterTrustBundle"),
+        ("policy", "PodDisruptionBudget"),
+    }
+)
+_ADDRESS_NAMES: Final = frozenset({("networking.k8s.io", "IPAddress")})
+# Declarative validation checks the generated name of these, and not its prefix.
+_UNCHECKED_PREFIXES: Final = frozenset(
+    {("", "ReplicationController"), ("resource.k8s.io", "DeviceClass")}
+)
 _EXCLUSIVE_FINALIZERS: Final = frozenset({"orphan", "foregroundDeletion"})
 _STANDARD_FINALIZERS: Final = frozenset({"kubernetes", "orphan", "foregroundDeletion"})
 # In these groups kube-apiserver accepts any finalizer that is a valid label key.
@@ -45,14 +62,6 @@ _UNQUALIFIED_GROUPS: Final = frozenset(
         "apiregistration.k8s.io",
         "coordination.k8s.io",
         "node.k8s.io",
-    }
-)
-# Kinds whose names are checked with their other fields, or can be any segment of a path.
-_OWN_NAMES: Final = frozenset(
-    {
-        ("apiregistration.k8s.io", "APIService"),
-        ("certificates.k8s.io", "CertificateSigningRequest"),
-        ("certificates.k8s.io", "ClusterTrustBundle"),
     }
 )
 _NameRule = Callable[[str], list[str]]
@@ -83,7 +92,7 @@ def problems_of_metadata(
 
 def _name_problems(group: str, kind: str, new: Mapping[str, Any]) -> Causes:
     prefix, object_name = new.get("generateName") or "", new.get("name") or ""
-    if prefix:
+    if prefix and (group, kind) not in _UNCHECKED_PREFIXES:
         yield from check_name("metadata.generateName", prefix, _rule_for(group, kind, prefix=True))
     if not object_name:
         yield causes.required("metadata.name", "name or generateName is required")
@@ -94,11 +103,22 @@ def _name_problems(group: str, kind: str, new: Mapping[str, Any]) -> Causes:
 
 
 def _rule_for(group: str, kind: str, *, prefix: bool) -> _NameRule:
-    if group == _RBAC or (group, kind) in _OWN_NAMES:
+    if group == _RBAC or (group, kind) in _PATH_NAMES:
         return problems_of_path_segment
+    if (group, kind) in _ADDRESS_NAMES:
+        return _problems_of_address
     if (group, kind) in _LABEL_NAMES:
         return lambda value: problems_of_dns_label(value, prefix=prefix)
     return lambda value: problems_of_dns_subdomain(value, prefix=prefix)
+
+
+def _problems_of_address(name: str) -> list[str]:
+    # ValidateIPAddressName: the canonical form, so that an address has one object.
+    try:
+        is_canonical = str(ip_address(name)) == name
+    except ValueError:
+        is_canonical = False
+    return [] if is_canonical else ["must be an IP address in canonical form"]
 
 
 def _change_problems(new: Mapping[str, Any], old: Mapping[str, Any]) -> Causes:

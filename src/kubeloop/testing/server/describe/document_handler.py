@@ -76,7 +76,7 @@ class DocumentHandler:
             case [""]:
                 return _constant(discovery.paths(registry, self._extra))
             case ["version"]:
-                _check_document_route(request)
+                _check_document_route(request, only_json=True)
                 return _constant(discovery.version())
             case ["api"]:
                 _check_document_route(request)
@@ -124,10 +124,10 @@ class DocumentHandler:
         return _encode(request, found)
 
 
-def _check_document_route(request: Request) -> None:
+def _check_document_route(request: Request, *, only_json: bool = False) -> None:
     if request.method != "GET":
         raise method_not_allowed()
-    check_route(request.header("Accept"))
+    check_route(request.header("Accept"), only_json=only_json)
 
 
 def _constant(found: Any) -> Response:

@@ -57,11 +57,14 @@ _CHECKS: Final = {
     "livez": _ALIVE,
     "readyz": ("ping", "log", "etcd", "etcd-readiness", "informer-sync", *_AFTER_START, "shutdown"),
 }
+_PAGES: Final = tuple(f"/{page}" for page in _CHECKS)
 _NO_SNIFFING: Final = {"X-Content-Type-Options": "nosniff"}
 
 
 def is_health_check(path: str) -> bool:
     """Whether a path is a health check, such as `/livez` or `/readyz/ping`."""
+    if not path.startswith(_PAGES):  # most requests
+        return False
     page, _, check = path.removeprefix("/").partition("/")
     return page in _CHECKS and (path == f"/{page}" or check in _CHECKS[page])
 

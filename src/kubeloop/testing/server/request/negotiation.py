@@ -112,18 +112,19 @@ PAGE_NOT_FOUND = Response(
 
 
 @functools.lru_cache(maxsize=256)
-def check_route(accept: str, *, listed: bool = False) -> None:
-    """Whether the route of a built-in resource produces one of the media types.
+def check_route(accept: str, *, listed: bool = False, only_json: bool = False) -> None:
+    """Whether a route produces one of the media types; those of resources all but `only_json`.
 
     Raises:
         StatusError: 406 when it produces none.
     """
     # Route.matchesAccept: no weights, no parameters, and no `application/*`.
+    routed = {"*/*", JSON} if only_json else _ROUTED
     if accept and not any(
-        each.partition(";")[0].strip(" ") in _ROUTED for each in accept.split(",")
+        each.partition(";")[0].strip(" ") in routed for each in accept.split(",")
     ):
         streams = (f"{JSON};stream=watch",) if listed else ()
-        raise no_route_produces((*_WRITTEN, *streams))
+        raise no_route_produces((JSON,) if only_json else (*_WRITTEN, *streams))
 
 
 @functools.lru_cache(maxsize=256)
