@@ -5,6 +5,7 @@
 | NamespaceLifecycle | `admission_chain` |
 | DefaultTolerationSeconds | `builtin.preparation` |
 | Priority, RuntimeClass | pods, here |
+| PodTopologyLabels | pods, here and in `verbs.bindings` |
 | DefaultStorageClass, StorageObjectInUseProtection, PersistentVolumeClaimResize | here |
 | DefaultIngressClass | here |
 | PodSecurity | `pod_security_plugin` |
@@ -27,6 +28,7 @@ from ..request.calls import Call
 from ..statuses import StatusError, forbidden
 from ..storage.store import Entry, Object, Store
 from ..values.json_values import map_field, value_at
+from ..verbs.bindings import topology_labels
 from . import pod_security_plugin
 from .security import Security
 
@@ -100,6 +102,9 @@ class Plugins:
     # --- pods
 
     def _admit_pod(self, call: Call, pod: Object) -> Object:
+        node = value_at(pod, "spec", "nodeName")
+        if node:
+            pod = self._with_topology(pod, node)
         # Most pods name no class at all: they pass in less than a microsecond.
         if _BY_CLASS.isdisjoint(pod.get("spec") or ()) and not self._default_priority_class():
             return pod
@@ -107,6 +112,14 @@ class Plugins:
         if value_at(pod, "spec", "runtimeClassName") is None:
             return pod
         return map_field(pod, "spec", lambda spec: self._with_runtime_class(call, pod, spec))
+
+    def _with_topology(self, pod: Object, node: str) -> Object:
+        labels = topology_labels(self._store, node)
+        if not labels:
+            return pod
+        meta = pod["metadata"]
+        own = {**(meta.get("labels") or {}), **labels}
+        return {**pod, "metadata": {**meta, "labels": own}}
 
     def _with_priority(self, call: Call, pod: Object, spec: Object) -> Object:
         # `admitPod` of the plugin Priority.
