@@ -232,6 +232,16 @@ CASES: dict[str, list[Step]] = {
         ("GET", f"{_PODS}/c", None),
         delete("/api/v1/nodes"),
     ],
+    "a pod is replaced by its manifest": [
+        create(_PODS, _pod(), "a"),
+        ("PUT", f"{_PODS}/a", {"metadata": {"name": "a", "labels": {"b": "c"}}, **_pod()}),
+        (
+            "PUT",
+            f"{_PODS}/a",
+            {"metadata": {"name": "a"}, **_pod(tolerations=[{"key": "x", "operator": "Exists"}])},
+        ),
+        ("PUT", f"{_PODS}/a", {"metadata": {"name": "a"}, **_pod()}),
+    ],
     "pods in a baseline namespace": _restricted(
         *rejections(_RESTRICTED_PODS, *_BASELINE, name="a"),
         *rejections(_RESTRICTED_PODS, _pod(), _SAFE, name="a"),

@@ -120,6 +120,12 @@ def _admit_spec(spec: JsonObject) -> JsonObject:
     return with_default_tolerations(spec)
 
 
+def _admit_changed_spec(spec: JsonObject, old: JsonObject) -> JsonObject:
+    """The same for an update: a manifest that leaves out what the plugins set can be sent again."""
+    kept: JsonObject = {key: old[key] for key in ("priority", "preemptionPolicy") if key in old}
+    return with_default_tolerations(with_defaults(spec, kept))
+
+
 def with_default_tolerations(spec: JsonObject) -> JsonObject:
     """The spec of a pod that tolerates lost nodes for five minutes."""
     tolerations = spec.get("tolerations") or []
@@ -273,6 +279,8 @@ def prepare_for_update(
         return _without_disabled(group, kind, new, old)
     if (group, kind) == ("certificates.k8s.io", "CertificateSigningRequest"):
         return {**new, "spec": old.get("spec") or {}}
+    if (group, kind) == ("", "Pod"):
+        return map_field(new, "spec", lambda spec: _admit_changed_spec(spec, old.get("spec") or {}))
     if (group, kind) == ("apps", "DaemonSet"):
         return _update_template_generation(new, old)
     if (group, kind) != ("", "Service"):
