@@ -202,6 +202,46 @@ CASES: dict[str, list[Step]] = {
         change(_PRIORITIES, {"description": "the default"}),
         delete(_PRIORITIES),
     ],
+    "pods get the topology of their node": [
+        create(
+            "/api/v1/nodes",
+            {
+                "metadata": {
+                    "labels": {
+                        "topology.kubernetes.io/zone": "a",
+                        "topology.kubernetes.io/region": "b",
+                        "other": "c",
+                    }
+                }
+            },
+        ),
+        *_PAUSE,
+        create(_PODS, _pod(nodeName="x-{ns}"), "a"),
+        create(
+            _PODS,
+            {
+                "metadata": {"labels": {"topology.kubernetes.io/zone": "z"}},
+                **_pod(nodeName="x-{ns}"),
+            },
+            "b",
+        ),
+        create(
+            _PODS, {"metadata": {"labels": {"topology.kubernetes.io/zone": "z"}}, **_pod()}, "c"
+        ),
+        create(f"{_PODS}/c/binding", {"target": {"kind": "Node", "name": "x-{ns}"}}, "c"),
+        ("GET", f"{_PODS}/c", None),
+        delete("/api/v1/nodes"),
+    ],
+    "a pod is replaced by its manifest": [
+        create(_PODS, _pod(), "a"),
+        ("PUT", f"{_PODS}/a", {"metadata": {"name": "a", "labels": {"b": "c"}}, **_pod()}),
+        (
+            "PUT",
+            f"{_PODS}/a",
+            {"metadata": {"name": "a"}, **_pod(tolerations=[{"key": "x", "operator": "Exists"}])},
+        ),
+        ("PUT", f"{_PODS}/a", {"metadata": {"name": "a"}, **_pod()}),
+    ],
     "pods in a baseline namespace": _restricted(
         *rejections(_RESTRICTED_PODS, *_BASELINE, name="a"),
         *rejections(_RESTRICTED_PODS, _pod(), _SAFE, name="a"),

@@ -27,7 +27,7 @@ def check_certificates(security: Security, call: Call, obj: Object, old: Object 
     signer = value_at(old or obj, "spec", "signerName") or ""
     verb, what = _needed(call, obj, old)
     if verb and signer and not _may(security, call, verb, signer):
-        raise _rejected(call, obj, f'user not permitted to {verb} {what} signerName "{signer}"')
+        raise _rejected(call, obj, f'the user may not {verb} {what} the signer "{signer}"')
     if call.served.plural == "certificatesigningrequests" and old is None:
         _check_subject(call, obj, signer)
 
@@ -48,7 +48,7 @@ def _check_subject(call: Call, obj: Object, signer: str) -> None:
     if signer != _CLIENTS:
         return
     if "system:masters" in organizations(value_at(obj, "spec", "request") or ""):
-        why = f"use of {_CLIENTS} signer with system:masters group is not allowed"
+        why = f"the signer {_CLIENTS} gives no certificates of the group system:masters"
         raise _rejected(call, obj, why)
 
 

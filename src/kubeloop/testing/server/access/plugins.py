@@ -7,6 +7,7 @@
 | LimitRanger | `builtin.limit_admission` |
 | TaintNodesByCondition | `builtin.preparation` |
 | Priority, RuntimeClass | pods, here |
+| PodTopologyLabels | pods, here and in `verbs.bindings` |
 | DefaultStorageClass, StorageObjectInUseProtection, PersistentVolumeClaimResize | here |
 | DefaultIngressClass | here |
 | PodSecurity | `pod_security_plugin` |
@@ -30,6 +31,7 @@ from ..request.calls import Call
 from ..statuses import StatusError, forbidden
 from ..storage.store import Entry, Object, Store
 from ..values.json_values import map_field, value_at
+from ..verbs.bindings import topology_labels
 from . import pod_security_plugin
 from .security import Security
 
@@ -106,6 +108,9 @@ class Plugins:
     def _admit_pod(self, call: Call, pod: Object) -> Object:
         if self._store.collection(_LIMIT_RANGES).entries:
             pod = admit_limits(pod, self._store.objects, "pods")
+        node = value_at(pod, "spec", "nodeName")
+        if node:
+            pod = self._with_topology(pod, node)
         # Most pods name no class at all: they pass in less than a microsecond.
         if _BY_CLASS.isdisjoint(pod.get("spec") or ()) and not self._default_priority_class():
             return pod
@@ -113,6 +118,14 @@ class Plugins:
         if value_at(pod, "spec", "runtimeClassName") is None:
             return pod
         return map_field(pod, "spec", lambda spec: self._with_runtime_class(call, pod, spec))
+
+    def _with_topology(self, pod: Object, node: str) -> Object:
+        labels = topology_labels(self._store, node)
+        if not labels:
+            return pod
+        meta = pod["metadata"]
+        own = {**(meta.get("labels") or {}), **labels}
+        return {**pod, "metadata": {**meta, "labels": own}}
 
     def _with_priority(self, call: Call, pod: Object, spec: Object) -> Object:
         # `admitPod` of the plugin Priority.
@@ -126,20 +139,15 @@ class Plugins:
             found = self._default_priority_class()
         value, policy = found.get("value") or 0, found.get("preemptionPolicy")
         policy = policy or "PreemptLowerPriority"
-        computed = "must not be provided in pod spec; priority admission controller computed"
-        source = "from the given PriorityClass name"
-        if spec.get("priority") not in (None, value):
-            what = f"the integer value of priority ({spec['priority']})"
-            raise _rejected(call, pod, f"{what} {computed} {value} {source}")
-        if spec.get("preemptionPolicy") not in (None, policy):
-            what = f"the string value of PreemptionPolicy ({spec['preemptionPolicy']})"
-            raise _rejected(call, pod, f"{what} {computed} {policy} {source}")
+        for field, own in (("priority", value), ("preemptionPolicy", policy)):
+            if spec.get(field) not in (None, own):
+                why = f"{field} is {spec[field]}, but the priority class of the pod sets {own}"
+                raise _rejected(call, pod, why)
         if not name and not found:
             return spec  # `builtin.preparation` sets the values of pods without a class
-        own = name or found["metadata"]["name"]
         return {
             **spec,
-            "priorityClassName": own,
+            "priorityClassName": name or found["metadata"]["name"],
             "priority": value,
             "preemptionPolicy": policy,
         }
@@ -201,9 +209,7 @@ class Plugins:
         entry = self._store.get(_RUNTIMES, name) if name else None
         overhead = value_at(entry.obj, "overhead", "podFixed") if entry is not None else None
         if not overhead:
-            why = (
-                "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"
-            )
+            why = "pod rejected: its overhead needs a RuntimeClass that defines it"
             raise _rejected(call, pod, why)
         _check_overhead(call, pod, overhead, spec["overhead"])
 
@@ -258,23 +264,18 @@ class Plugins:
         if old is None or call.part or not _grows(claim, old):
             return []
         if value_at(old, "status", "phase") != "Bound":
-            why = "Only bound persistent volume claims can be expanded"
-            raise _rejected(call, claim, why)
+            raise _rejected(call, claim, "a claim can grow only while it is bound")
         name = _class_of(claim)
         entry = self._store.get(_STORAGE_CLASSES, name) if name == _class_of(old) else None
         if not name or entry is None or not entry.obj.get("allowVolumeExpansion"):
-            why = (
-                "only dynamically provisioned pvc can be resized and the storageclass that "
-                "provisions the pvc must support resize"
-            )
-            raise _rejected(call, claim, why)
+            raise _rejected(call, claim, "the storage class of the claim allows no expansion")
         return []
 
     def _check_priority_class(self, call: Call, obj: Object, old: Object | None) -> list[str]:
         default = self._default_priority_class() if obj.get("globalDefault") else {}
         name = value_at(default, "metadata", "name")
         if default and (old is None or name != obj["metadata"]["name"]):
-            why = f"PriorityClass {name} is already marked as default. Only one default can exist"
+            why = f"PriorityClass {name} is the default already, and only one can be"
             raise _rejected(call, obj, why)
         return []
 
@@ -302,7 +303,7 @@ def _protect(call: Call, obj: Object) -> Object:
 def _check_overhead(call: Call, pod: Object, defined: Object, sent: Object) -> None:
     amounts = {key: parse_quantity(value) for key, value in sent.items()}
     if amounts != {key: parse_quantity(value) for key, value in defined.items()}:
-        why = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
+        why = "pod rejected: its overhead is not that of its RuntimeClass"
         raise _rejected(call, pod, why)
 
 

@@ -141,6 +141,12 @@ def _admit_spec(spec: JsonObject) -> JsonObject:
     return with_default_tolerations(spec)
 
 
+def _admit_changed_spec(spec: JsonObject, old: JsonObject) -> JsonObject:
+    """The same for an update: a manifest that leaves out what the plugins set can be sent again."""
+    kept: JsonObject = {key: old[key] for key in ("priority", "preemptionPolicy") if key in old}
+    return with_default_tolerations(with_defaults(spec, kept))
+
+
 def with_default_tolerations(spec: JsonObject) -> JsonObject:
     """The spec of a pod that tolerates lost nodes for five minutes."""
     tolerations = spec.get("tolerations") or []
@@ -273,7 +279,8 @@ def prepare_for_update(
             # Only the subresource finalize changes them.
             return {**new, "spec": old.get("spec") or {}}
         case "", "Pod":
-            return map_field(new, "spec", with_default_tolerations)
+            before = old.get("spec") or {}
+            return map_field(new, "spec", lambda spec: _admit_changed_spec(spec, before))
         case "", "Secret":
             return with_defaults(new, {"type": old.get("type")})
         case "", "Service":
