@@ -213,7 +213,7 @@ class Verbs:
             obj = strategy.prepare_conditions(served, obj, old.obj, now=now)
         else:
             obj = strategy.prepare_update(served, obj, old.obj, self._allocator)
-        obj = strategy.complete(served, obj, old.obj, metadata=applied, stored=applied)
+        obj = strategy.complete(served, obj, old.obj, stored=applied)
         if not applied:
             obj = self.track_managers(call, old.obj, obj, now=now)
             obj = strategy.complete(served, obj, old.obj)
@@ -307,12 +307,13 @@ class Verbs:
             applied = _without_version(served, applied)
         live = None if old is None else to_served_version(served, old.obj)
         merged = self.merge_applied(call, live, to_served_version(served, applied))
+        # The applied configuration kept its empty values until here.
         obj = strategy.to_storage_version(served, merged)
+        obj = strategy.complete(served, obj, metadata=True)
         if old is not None:
             return await self.replace(call, old, obj, decoded.warnings, applied=True)
         fields = obj["metadata"].get("managedFields")
         obj = with_system_metadata(served, obj, now=self.now())
-        obj = strategy.complete(served, obj, metadata=True)
         obj = strategy.prepare_create(served, strategy.default(served, obj), self._allocator)
         obj = strategy.complete(served, obj)
         if fields:
