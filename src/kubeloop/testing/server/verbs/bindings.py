@@ -9,6 +9,7 @@ from ..request.calls import Call
 from ..statuses import Cause, StatusError, conflict, untyped_error
 from ..storage.store import Object
 from .objects import is_noop
+from .strategy import complete
 from .writing import Verbs
 
 __all__ = ["bind"]
@@ -25,7 +26,7 @@ def bind(verbs: Verbs, call: Call, body: Object) -> Object:
         raise _invalid(Cause("target.name", "FieldValueRequired", "Required value"))
     entry = verbs.get(call)
     _check(call, entry.obj)
-    obj = _with_node(entry.obj, node, body, now=verbs.now())
+    obj = complete(call.served, _with_node(entry.obj, node, body, now=verbs.now()))
     if not call.options.dry_run and not is_noop(entry.obj, obj):
         verbs.store.write(call.served.storage, obj)
     return {

@@ -356,14 +356,18 @@ class Verbs:
             # A CRD changed, and with its schema the ownership of lists and maps.
             self._tracker.forget()
             self._generation = self.registry.generation
-        return self._tracker.track(
-            call.served,
-            old,
-            obj,
+        served = call.served
+        # Managed fields are paths in the version of the request.
+        converts = served.custom is None and not served.is_storage_version
+        tracked = self._tracker.track(
+            served,
+            to_served_version(served, old) if converts and old is not None else old,
+            to_served_version(served, obj) if converts else obj,
             manager=call.manager,
             subresource=call.part,
             now=now or self.now(),
         )
+        return _with_managed_fields(obj, tracked) if converts else tracked
 
     async def _mutate(
         self, call: Call, operation: str, obj: Object, old: Object | None
@@ -390,6 +394,13 @@ def _with_name(call: Call, obj: Object) -> Call:
     if call.name or not isinstance(name, str):
         return call
     return msgspec.structs.replace(call, name=name)
+
+
+def _with_managed_fields(obj: Object, tracked: Object) -> Object:
+    """`obj` with the managed fields that it has in another version."""
+    meta = {key: value for key, value in obj["metadata"].items() if key != "managedFields"}
+    found = tracked["metadata"].get("managedFields")
+    return {**obj, "metadata": {**meta, "managedFields": found} if found else meta}
 
 
 def _name_conflict(served: ServedResource, existing: Entry, *, is_generated: bool) -> StatusError:
