@@ -160,10 +160,11 @@ endif
 	$(PY) tools/generate_blocking.py
 
 .PHONY: go-types
-go-types: ## write the facts of the Go types of Kubernetes for the embedded server (needs Go)
+go-types: .venv/.ready ## write the facts of the Go types of Kubernetes for the embedded server (needs Go)
 	mkdir -p build
 	cd tools/go_types && go run . > ../../build/go_types.json
 	mv build/go_types.json src/kubeloop/testing/server/values/go_types.json
+	$(PY) tools/go_round_trips.py tests/testing/server/round_trips.json
 
 .PHONY: lock
 lock: .venv/.ready ## pin the newest versions of all dependencies in constraints.txt

@@ -2,6 +2,7 @@
 // the built-in group versions reaches.
 //
 //	go run . > ../../src/kubeloop/testing/server/values/go_types.json
+//	go run . round-trips < objects
 //
 // `kinds` has the Go type of each kind, by apiVersion and kind. `types` has the fields of each Go
 // struct, in Go's order, as "JSON-name type options protobuf":
@@ -133,6 +134,10 @@ func main() {
 		if err := add(scheme); err != nil {
 			log.Fatal(err)
 		}
+	}
+	if len(os.Args) > 1 && os.Args[1] == "round-trips" {
+		roundTrips(scheme)
+		return
 	}
 	kinds := map[string]string{}
 	for gvk, t := range scheme.AllKnownTypes() {

@@ -614,6 +614,59 @@ _WRITES: dict[str, list[Step]] = {
         ),
         ("GET", _path("apps/v1", "deployments") + "/a/scale", None),
     ],
+    "an event of the other group": [
+        (
+            "POST",
+            _path("events.k8s.io/v1", "events"),
+            {
+                "metadata": {"name": "a"},
+                "eventTime": "2024-01-02T03:04:05.000000Z",
+                "reportingController": "example.com/a",
+                "reportingInstance": "b",
+                "action": "Test",
+                "reason": "Test",
+                "type": "Normal",
+                "regarding": {"namespace": "{ns}"},
+            },
+        ),
+        ("GET", _path("v1", "events") + "/a", None),
+    ],
+    "a binding": [
+        ("POST", _path("v1", "pods"), {"metadata": {"name": "a"}, "spec": _POD}),
+        (
+            "POST",
+            _path("v1", "pods") + "/a/binding",
+            {"metadata": {"name": "a"}, "target": {"kind": "Node", "name": "n"}},
+        ),
+        ("GET", _path("v1", "pods") + "/a", None),
+    ],
+    "an ephemeral container": [
+        ("POST", _path("v1", "pods"), {"metadata": {"name": "a"}, "spec": _POD}),
+        (
+            "PATCH",
+            _path("v1", "pods") + "/a/ephemeralcontainers",
+            {"spec": {"ephemeralContainers": [{"name": "e", "image": "i", "stdin": False}]}},
+            {"Content-Type": "application/strategic-merge-patch+json"},
+        ),
+    ],
+    "an empty list that is applied and updated": [
+        (
+            "PATCH",
+            _path("rbac.authorization.k8s.io/v1", "roles") + "/a?fieldManager=me",
+            {
+                "apiVersion": "rbac.authorization.k8s.io/v1",
+                "kind": "Role",
+                "metadata": {"name": "a"},
+                "rules": [],
+            },
+            {"Content-Type": "application/apply-patch+yaml"},
+        ),
+        (
+            "PUT",
+            _path("rbac.authorization.k8s.io/v1", "roles") + "/a",
+            {"metadata": {"name": "a"}, "rules": []},
+        ),
+    ],
     "a dry run": [
         (
             "POST",

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import copy
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeloop.testing.server.values.go_types import fields_of, go_type_of, zeros_of
+from kubeloop.testing.server.values.go_types import fields_of, go_type_of, source_version, zeros_of
 from kubeloop.testing.server.values.strict_types import is_complete
+from kubeloop.testing.server.values.unknown_fields import check_types
 from kubeloop.testing.server.values.zero_values import (
     complete,
     complete_type,
@@ -161,3 +164,23 @@ def test_nothing_is_complete_that_a_walk_would_change(value: Any) -> None:
     for item in value if isinstance(value, list) else [value]:
         if isinstance(item, dict) and is_complete("core/v1.Container", item):
             assert walk(item) is item
+
+
+RECORDED = json.loads((Path(__file__).parent / "round_trips.json").read_bytes())
+
+
+def test_the_recording_belongs_to_the_table() -> None:
+    assert RECORDED["version"] == source_version()
+    assert {(sent["apiVersion"], sent["kind"]) for sent, _ in RECORDED["pairs"]} == set(KINDS)
+
+
+@pytest.mark.parametrize(
+    ("sent", "written"),
+    RECORDED["pairs"],
+    ids=[f"{sent['apiVersion']}/{sent['kind']}" for sent, _ in RECORDED["pairs"]],
+)
+def test_random_objects_are_read_and_written_as_go_does(sent: Json, written: Json) -> None:
+    found = check_types(go_type_of(sent["apiVersion"], sent["kind"]), sent)
+
+    assert found.problems == found.unknown == []
+    assert complete(found.object, metadata=True) == written

@@ -13,7 +13,7 @@ from typing import Final
 
 from kubeloop.wire import JsonObject, Quantity
 
-from ..values.json_values import Change, map_field, map_items, with_defaults, without
+from ..values.json_values import map_field, map_items, with_defaults, without
 from ..values.zero_values import complete_type
 from .spec_cache import cached_by_content
 from .value_rules import parse_quantity
@@ -64,7 +64,10 @@ def _default_spec_of_pod(spec: JsonObject) -> JsonObject:
     return complete_pod_spec(default_pod_spec(_pod_only(spec)))
 
 
-complete_pod_spec: Final[Change] = complete_type("core/v1.PodSpec")
+def complete_pod_spec(spec: JsonObject) -> JsonObject:
+    """A pod's spec as Go writes it."""
+    found: JsonObject = complete_type("core/v1.PodSpec")(spec)
+    return found
 
 
 def _pod_only(spec: JsonObject) -> JsonObject:

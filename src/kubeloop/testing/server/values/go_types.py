@@ -20,6 +20,7 @@ __all__ = [
     "fields_of",
     "go_type_of",
     "is_collection",
+    "is_struct",
     "source_version",
     "zero_of",
     "zeros_of",
@@ -63,6 +64,11 @@ def alias_of(go_type: str) -> str:
     return found if isinstance(found, str) else ""
 
 
+def is_struct(go_type: str) -> bool:
+    """Whether a type is a struct without its own JSON."""
+    return isinstance(_table().types.get(go_type), list)
+
+
 @functools.cache
 def fields_of(struct: str) -> tuple[GoField, ...]:
     """The fields of a struct and of the structs that are inlined into it; none for a scalar."""
@@ -91,15 +97,15 @@ def zeros_of(struct: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for field in fields_of(struct):
         # `omitempty` never omits a struct; `omitzero` does.
-        is_struct = field.type in _STRUCTS or bool(fields_of(field.type))
-        if not field.omits_zero and (is_struct or not field.omits_empty):
+        never_empty = field.type in _STRUCTS or is_struct(field.type)
+        if not field.omits_zero and (never_empty or not field.omits_empty):
             found[field.name] = zero_of(field.type)
     return found
 
 
 def zero_of(go_type: str) -> Any:
     """The JSON of a type's zero value."""
-    return zeros_of(go_type) if fields_of(go_type) else _ZEROS.get(go_type)
+    return zeros_of(go_type) if is_struct(go_type) else _ZEROS.get(go_type)
 
 
 # Structs that write JSON themselves.

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import Meta
 
-from .go_types import GoField, alias_of, fields_of, is_collection, zeros_of
+from .go_types import GoField, alias_of, fields_of, is_collection, is_struct, zeros_of
 
 __all__ = ["is_clean", "is_complete"]
 
@@ -128,7 +128,7 @@ def _clean_type(go_type: str) -> Any:
         return list[_clean_type(go_type[2:])]  # type: ignore[misc]  # made at run time
     if go_type.startswith("map["):
         return dict[str, _clean_type(go_type.partition("]")[2])]  # type: ignore[misc]  # as above
-    return _clean_class(go_type) if fields_of(go_type) else _SCALARS.get(go_type, _NEVER)
+    return _clean_class(go_type) if is_struct(go_type) else _SCALARS.get(go_type, _NEVER)
 
 
 @functools.cache
@@ -151,7 +151,8 @@ def _complete_class(struct: str, *, stored: bool) -> Any:
 
 def _complete_field(field: GoField, zeros: dict[str, Any], *, stored: bool) -> Any:
     found = _complete_type(field.type, stored=stored)
-    if is_collection(field.type) and (stored or field.omits_empty):
+    is_nil = stored and field.type != "bytes"
+    if is_collection(field.type) and (is_nil or field.omits_empty):
         found = _not_empty(found, field.type)
     elif field.omits_empty:
         found = _NOT_ZERO.get(field.type, found)
@@ -167,7 +168,7 @@ def _complete_type(go_type: str, *, stored: bool) -> Any:
         return list[_complete_type(go_type[2:], stored=stored)]  # type: ignore[misc]  # made at run time
     if go_type.startswith("map["):
         return dict[str, _complete_type(go_type.partition("]")[2], stored=stored)]  # type: ignore[misc]
-    if fields_of(go_type):
+    if is_struct(go_type):
         return _complete_class(go_type, stored=stored)
     return _NOT_NULL.get(go_type, str) if go_type in _SCALARS else _NEVER
 

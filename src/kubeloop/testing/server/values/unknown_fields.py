@@ -14,7 +14,7 @@ import functools
 import json
 from typing import Any, Final, NamedTuple
 
-from .go_types import GoField, alias_of, fields_of, is_collection, zero_of
+from .go_types import GoField, alias_of, fields_of, is_collection, is_struct, zero_of
 from .scalars import Finding, Findings, Reader, report_type, value_reader
 from .strict_types import is_clean
 
@@ -67,7 +67,7 @@ def _reader(go_type: str) -> Reader:
         return _map_reader(go_type)
     if go_type in _SCHEMAS:
         return _read_schema
-    return struct_reader(go_type) if fields_of(go_type) else value_reader(go_type)
+    return struct_reader(go_type) if is_struct(go_type) else value_reader(go_type)
 
 
 @functools.cache
@@ -160,8 +160,10 @@ def _map_reader(go_type: str) -> Reader:
 
 def _zero(go_type: str) -> Any:
     """What Go decodes a null element into, its zero value; free-form values keep the null."""
-    if fields_of(go_type):
+    if is_struct(go_type):
         return {}
+    if alias_of(go_type):
+        return []  # a message of its own in protobuf
     return "" if go_type == "bytes" else zero_of(go_type)
 
 

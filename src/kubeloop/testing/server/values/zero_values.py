@@ -22,7 +22,16 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from kubeloop.wire import JsonObject
 
-from .go_types import GoField, alias_of, fields_of, go_type_of, is_collection, zero_of, zeros_of
+from .go_types import (
+    GoField,
+    alias_of,
+    fields_of,
+    go_type_of,
+    is_collection,
+    is_struct,
+    zero_of,
+    zeros_of,
+)
 from .strict_types import is_complete
 
 __all__ = ["complete", "complete_type", "is_built_in", "is_written_alike", "zero_object"]
@@ -133,7 +142,8 @@ def _rule(struct: str, field: GoField, *, stored: bool) -> _Rule:
 
 def _can_be_empty(field: GoField, *, stored: bool) -> bool:
     if is_collection(field.type):
-        return field.omits_empty or stored
+        # Protobuf keeps bytes that are empty.
+        return field.omits_empty or (stored and field.type != "bytes")
     return field.omits_empty and field.type in _SCALARS
 
 
@@ -167,7 +177,7 @@ def _change(go_type: str, *, stored: bool) -> Change | None:
         return _map_change(go_type.partition("]")[2], stored=stored)
     if go_type in _SCHEMAS:
         return _schema_change
-    return _struct_change(go_type, stored=stored) if fields_of(go_type) else None
+    return _struct_change(go_type, stored=stored) if is_struct(go_type) else None
 
 
 def _list_change(item_type: str, *, stored: bool) -> Change | None:

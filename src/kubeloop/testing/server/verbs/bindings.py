@@ -10,6 +10,7 @@ from ..request.calls import Call
 from ..statuses import Cause, StatusError, bad_request, conflict, untyped_error
 from ..storage.store import Object, Store
 from .objects import is_noop, storage_error
+from .strategy import complete
 from .writing import Verbs
 
 __all__ = ["bind", "topology_labels"]
@@ -41,6 +42,7 @@ def bind(verbs: Verbs, call: Call, body: Object) -> Object:
     _check(call, entry.obj)
     labels = topology_labels(verbs.store, node) if target.get("kind") == "Node" else {}
     obj = _with_node(entry.obj, node, body, labels=labels, now=verbs.now())
+    obj = complete(call.served, obj)
     if not call.options.dry_run and not is_noop(entry.obj, obj):
         verbs.store.write(call.served.storage, obj)
     return {

@@ -80,13 +80,14 @@ def complete(
 ) -> Object:
     """`obj` as Go's types write it: with zero values, and without what is empty.
 
-    What it shares with the objects in `known` is so already, and so is its metadata, unless
-    `metadata` is set. Without `stored` it is as managed fields see it, before etcd makes empty
-    lists nil. Custom kinds have no Go types.
+    What it shares with the objects in `known` is so already. So is its metadata, unless `metadata`
+    is set, for an object that was not decoded since an apply or a webhook changed it. Without
+    `stored` the result is what managed fields see, before etcd makes empty lists nil. Custom kinds
+    have no Go types.
     """
     if served.custom is not None:
         return obj
-    if served.storage == _PODS:
+    if served.storage == _PODS and not metadata:
         # Their defaults complete the spec, with a cache that saves the work for equal specs.
         known = ({"spec": obj.get("spec")}, *known)
     return complete_builtin(obj, *known, metadata=metadata, stored=stored)

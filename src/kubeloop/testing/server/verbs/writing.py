@@ -240,7 +240,7 @@ class Verbs:
             old = msgspec.structs.replace(old, obj=served_object(served, old))
         self.admission.check(call, "UPDATE")
         obj = strategy.default(served, sent)
-        obj = strategy.complete(served, obj, old.obj, metadata=applied, stored=applied)
+        obj = strategy.complete(served, obj, old.obj, stored=applied)
         # As in kube-apiserver, owners are those of the fields that were sent and defaulted; what
         # the strategy of the kind then sets by itself has no owner.
         if not applied:
@@ -355,13 +355,14 @@ class Verbs:
             applied = _without_version(served, applied)
         live = None if old is None else served_object(served, old)
         merged = self.merge_applied(call, live, to_served_version(served, applied))
+        # The applied configuration kept its empty values until here.
         obj = strategy.to_storage_version(served, merged)
+        obj = strategy.complete(served, obj, metadata=True)
         if old is not None:
             _check_patched_uid(served, old, obj)
             return await self.replace(call, old, obj, decoded.warnings, applied=True)
         fields = obj["metadata"].get("managedFields")
         obj = with_system_metadata(served, obj, now=self.now())
-        obj = strategy.complete(served, obj, metadata=True)
         obj = self.admission.mutate_new(call, strategy.default(served, obj))
         obj = strategy.prepare_create(served, obj, self._allocator)
         obj = strategy.complete(served, obj)
@@ -412,16 +413,20 @@ class Verbs:
             # A CRD changed, and with its schema the ownership of lists and maps.
             self._tracker.forget()
             self._generation = self.registry.generation
-        if old is not None and _is_untracked(call.served, old, obj):
+        served = call.served
+        if old is not None and _is_untracked(served, old, obj):
             return {**obj, "metadata": _with_managers_of(obj["metadata"], old["metadata"])}
-        return self._tracker.track(
-            call.served,
-            old,
-            obj,
+        # Managed fields are paths in the version of the request.
+        converts = served.custom is None and not served.is_storage_version
+        tracked = self._tracker.track(
+            served,
+            to_served_version(served, old) if converts and old is not None else old,
+            to_served_version(served, obj) if converts else obj,
             manager=call.manager,
             subresource=call.part,
             now=now or self.now(),
         )
+        return _with_managed_fields(obj, tracked) if converts else tracked
 
     async def _mutate(
         self, call: Call, operation: str, obj: Object, old: Object | None
@@ -509,6 +514,13 @@ def _with_name(call: Call, obj: Object) -> Call:
     if call.name or not isinstance(name, str):
         return call
     return msgspec.structs.replace(call, name=name)
+
+
+def _with_managed_fields(obj: Object, tracked: Object) -> Object:
+    """`obj` with the managed fields that it has in another version."""
+    meta = {key: value for key, value in obj["metadata"].items() if key != "managedFields"}
+    found = tracked["metadata"].get("managedFields")
+    return {**obj, "metadata": {**meta, "managedFields": found} if found else meta}
 
 
 def _name_conflict(served: ServedResource, existing: Entry, *, is_generated: bool) -> StatusError:
