@@ -19,6 +19,7 @@ from kubeloop.wire import JsonObject
 from kubeloop.wire.protobuf import PROTOBUF, from_protobuf
 
 from ..statuses import bad_request, not_acceptable, unsupported_media_type
+from ..values.json_values import whole_numbers
 
 __all__ = [
     "JSON",
@@ -201,7 +202,7 @@ def _decode_other(raw: bytes, media: str) -> object:
 
     # sigs.k8s.io/yaml reads the first document, and nothing as null.
     documents = load_documents(raw)
-    return documents[0] if documents else None
+    return whole_numbers(documents[0]) if documents else None
 
 
 def json_type(value: object) -> str:

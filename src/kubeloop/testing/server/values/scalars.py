@@ -146,9 +146,6 @@ def _int_reader(name: str) -> Reader:
         if type(value) is int:
             found.problems.append(Finding("", f"number {value}", go_type=f"int{bits}"))
             return value
-        # The server's JSON decoder turns a whole float into an int64: 3.0 is 3.
-        if isinstance(value, float) and value.is_integer() and int(value) in limits:
-            return int(value)
         return report_type(found, value, f"int{bits}")
 
     return read
@@ -253,10 +250,14 @@ def _read_bytes(value: Any, found: Findings) -> Any:
     if not isinstance(value, str):
         return report_type(found, value, "[]uint8")
     try:
-        base64.b64decode(value, validate=True)
+        data = base64.b64decode(value.translate(_LINE_BREAKS), validate=True)
     except (binascii.Error, ValueError):
         return _report(found, value, f"illegal base64 data at input byte {_corrupt_byte(value)}")
-    return value
+    text = base64.b64encode(data).decode()
+    return value if text == value else text
+
+
+_LINE_BREAKS: Final = str.maketrans("", "", "\r\n")  # which Go's decoder skips
 
 
 def _corrupt_byte(text: str) -> int:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from ..request.calls import Call
 from ..statuses import Cause, StatusError, bad_request, conflict, untyped_error
 from ..storage.store import Object
-from .objects import is_noop, storage_error
+from .objects import is_noop
+from .updates import storage_error
 from .writing import Verbs
 
 __all__ = ["bind"]

@@ -15,12 +15,13 @@ from ..apply.managed import applied_name
 from ..registry import ServedResource
 from ..representations.representation import to_served_version
 from ..request.calls import Call
-from ..statuses import Cause, bad_request, conflict, invalid, untyped_error
+from ..statuses import Cause, StatusError, bad_request, conflict, invalid, untyped_error
 from ..storage.store import Entry, Object
+from ..values.json_values import whole_numbers
 from ..values.unknown_fields import check_types
 from . import strategy
 from .objects import decode_subresource
-from .patching import APPLY, MERGE, STRATEGIC, apply_patch, decode_apply_body
+from .patching import APPLY, MERGE, STRATEGIC, apply_patch, decode_apply_body, unreadable_result
 from .writing import Verbs
 
 __all__ = ["Scales"]
@@ -52,10 +53,16 @@ class Scales:
         """Patch the scale, or apply one. Raises `StatusError`."""
         if patch_type == APPLY:
             return await self._apply(call, raw)
+        # A Scale has no lists: a strategic merge patch does the same as a merge patch.
+        same = MERGE if patch_type == STRATEGIC else patch_type
+        scale = apply_patch(call.served, self.get(call), raw, same)
         if patch_type == STRATEGIC:
-            patch_type = MERGE  # a Scale has no lists: both types do the same
-        scale = apply_patch(call.served, self.get(call), raw, patch_type)
-        return await self.update(call, decode_subresource(_part(call), scale))
+            scale = whole_numbers(scale)
+        try:
+            decoded = decode_subresource(_part(call), scale)
+        except StatusError as error:
+            raise unreadable_result(error, scale) from error
+        return await self.update(call, decoded)
 
     async def _apply(self, call: Call, raw: bytes) -> Object:
         """Apply the replicas of a scale to its object."""
