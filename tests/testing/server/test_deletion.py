@@ -247,3 +247,17 @@ async def test_some_namespaces_are_there_from_the_start_and_stay(api: Api) -> No
     }
     assert (response.code, response.reason) == (403, "Forbidden")
     assert (await api.get("/api/v1/namespaces/default/services/kubernetes")).code == 200
+
+
+@pytest.mark.parametrize("api_version", ["example.com/v1", "v1"])
+async def test_an_owner_is_absent_only_if_its_kind_is_served(
+    api: Api, server: Service, api_version: str
+) -> None:
+    reference = {"apiVersion": api_version, "kind": "Secret", "name": "gone", "uid": "1"}
+    body = config_map("a")
+    body["metadata"]["ownerReferences"] = [reference]
+    await api.create(CONFIG_MAPS, body)
+
+    await _settled(server)
+
+    assert (await api.get(f"{CONFIG_MAPS}/a")).code == (404 if api_version == "v1" else 200)

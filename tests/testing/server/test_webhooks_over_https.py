@@ -105,6 +105,22 @@ async def test_a_validating_webhook_refuses_and_nothing_is_stored(
     assert (await api.get(f"{CONFIG_MAPS}/a")).code == 404
 
 
+async def test_a_ca_bundle_may_be_the_certificate_of_the_webhook_itself(api: Api) -> None:
+    pair = Authority().server("127.0.0.1")
+    app = web.Application()
+    app.router.add_post("/label", _label)
+    async with serve_app(app, server_context(pair)) as port:
+        bundle = base64.b64encode(pair.certificate).decode()
+        client = {"url": f"https://127.0.0.1:{port}", "caBundle": bundle}
+        await api.create(
+            f"{HOOKS}/mutatingwebhookconfigurations", _configuration("label", client, "/label")
+        )
+
+        response = await api.create(CONFIG_MAPS, config_map("a"))
+
+    assert response.json["metadata"]["labels"] == {"by": "webhook"}
+
+
 async def test_a_webhook_that_is_not_there_fails_the_write_or_is_ignored(api: Api) -> None:
     nowhere = {"url": "https://127.0.0.1:1"}
     configuration = _configuration("gone", nowhere, "/x")

@@ -28,6 +28,7 @@ from ..statuses import (
     not_acceptable,
     unsupported_media_type,
 )
+from ..values.json_values import whole_numbers
 
 __all__ = [
     "JSON",
@@ -296,7 +297,7 @@ def _decode_other(raw: bytes, media: str) -> object:
 
     # sigs.k8s.io/yaml reads the first document, and nothing as null.
     documents = load_documents(raw)
-    return documents[0] if documents else None
+    return whole_numbers(documents[0]) if documents else None
 
 
 def json_type(value: object) -> str:

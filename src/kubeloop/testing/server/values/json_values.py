@@ -18,6 +18,7 @@ __all__ = [
     "map_field",
     "map_items",
     "value_at",
+    "whole_numbers",
     "with_defaults",
     "without",
 ]
@@ -46,6 +47,18 @@ def json_equal(one: Any, two: Any) -> bool:
     if isinstance(one, list) and isinstance(two, list):
         return len(one) == len(two) and all(map(json_equal, one, two))
     return isinstance(one, bool) == isinstance(two, bool) and bool(one == two)
+
+
+def whole_numbers(value: Any) -> Any:
+    """`value` with an int for each whole float, as Go converts YAML and unstructured objects."""
+    match value:
+        case dict():
+            return {key: whole_numbers(each) for key, each in value.items()}
+        case list():
+            return [whole_numbers(each) for each in value]
+        case float() if value.is_integer() and abs(value) < 2**63:
+            return int(value)
+    return value
 
 
 def with_defaults(obj: JsonObject, defaults: Mapping[str, Any]) -> JsonObject:

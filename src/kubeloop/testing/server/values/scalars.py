@@ -135,9 +135,6 @@ def _int_reader(bits: int) -> Reader:
         if type(value) is int:
             found.problems.append(Finding("", f"number {value}", go_type=f"int{bits}"))
             return value
-        # The server's JSON decoder turns a whole float into an int64: 3.0 is 3.
-        if isinstance(value, float) and value.is_integer() and int(value) in limits:
-            return int(value)
         return report_type(found, value, f"int{bits}")
 
     return read

@@ -9,8 +9,9 @@ from __future__ import annotations
 from ..request.calls import Call
 from ..statuses import Cause, StatusError, bad_request, conflict, untyped_error
 from ..storage.store import Object, Store
-from .objects import is_noop, storage_error
+from .objects import is_noop
 from .strategy import complete
+from .updates import storage_error
 from .writing import Verbs
 
 __all__ = ["bind", "topology_labels"]

@@ -16,26 +16,21 @@ import msgspec
 
 from kubeloop.wire import Json, Subresource, class_for
 
-from ..apply.reset_fields import METADATA, metadata_kept_by_status
 from ..registry import ServedResource
 from ..request.negotiation import JSON, body_summary, decode_body
 from ..request.options import FieldValidation, parse_version
-from ..statuses import Cause, StatusError, bad_request, conflict, invalid, untyped_error
+from ..statuses import Cause, StatusError, bad_request, invalid, untyped_error
 from ..storage.shared_specs import decode_shared, shared_text, with_shared_spec
 from ..storage.store import Object, encoded
 from ..values.go_types import go_type_of
 from ..values.unknown_fields import TypeCheck, check_types, duplicate_fields
 from .kinds import (
-    counts_generation,
-    fields_kept_by_update,
     has_generation,
-    requires_version_on_update,
 )
 from .strategy import to_storage_version
 
 __all__ = [
     "DecodedObject",
-    "apply_update",
     "check_new_version",
     "decode_object",
     "decode_subresource",
@@ -45,8 +40,6 @@ __all__ = [
     "match_path",
     "new_uid",
     "read_object",
-    "storage_error",
-    "with_generation",
     "with_system_metadata",
 ]
 
@@ -317,176 +310,7 @@ def check_new_version(obj: Object) -> None:
         raise untyped_error("resourceVersion should not be set on objects to be created")
 
 
-# --- updates
-
-
-def apply_update(served: ServedResource, old: Object, new: Object, *, part: str = "") -> Object:
-    """`old` after an update with `new`, of the object or of one subresource.
-
-    Raises:
-        StatusError: 409 for another version or uid, 422 for a version that is missing.
-    """
-    _check_version(served, old["metadata"], new.get("metadata") or {})
-    obj = _merge_part(served, old, new, part)
-    meta = _keep_system_metadata(old["metadata"], dict(obj.get("metadata") or {}))
-    return {**obj, "metadata": meta}
-
-
-# The subresources whose strategies count changes of the spec.
-_COUNTED_PARTS = frozenset({"", "ephemeralcontainers", "resize", "scale"})
-
-
-def with_generation(served: ServedResource, old: Object, new: Object, *, part: str = "") -> Object:
-    """`new`, with its defaults, in the next generation if its spec differs from `old`."""
-    if part not in _COUNTED_PARTS or not counts_generation(served):
-        return new
-    if not _has_new_generation(served, old, new):
-        return new
-    meta = new["metadata"]
-    return {**new, "metadata": {**meta, "generation": int(meta.get("generation") or 0) + 1}}
-
-
-def _has_new_generation(served: ServedResource, old: Object, new: Object) -> bool:
-    if _spec_changed(served, old, new):
-        return True
-    field = _COUNTED_METADATA.get(served.storage)
-    if field is None:
-        return False
-    return (old["metadata"].get(field) or {}) != (new["metadata"].get(field) or {})
-
-
-# Metadata whose changes count too (PrepareForUpdate of these kinds).
-_COUNTED_METADATA = {
-    ("apps", "deployments"): "annotations",
-    ("discovery.k8s.io", "endpointslices"): "labels",
-}
-
-
-def _check_version(served: ServedResource, old: Object, new: Object) -> None:
-    # Store.Update of the generic registry: without a version an update is unconditional, if the
-    # strategy allows that.
-    group, plural = served.group, served.plural
-    version = new.get("resourceVersion")
-    number = parse_version(version or "0")
-    if number == 0:
-        if requires_version_on_update(served):
-            cause = Cause(
-                field="metadata.resourceVersion",
-                reason="FieldValueInvalid",
-                message="Invalid value: 0: must be specified for an update",
-            )
-            raise invalid(group, plural, old["name"], [cause])
-    elif number is None:
-        raise untyped_error(f'strconv.ParseUint: parsing "{version}": invalid syntax')
-    elif number != parse_version(old["resourceVersion"]):
-        raise conflict(group, plural, old["name"])  # OptimisticLockErrorMsg
-    uid = new.get("uid")
-    # The uid is a precondition of the write to etcd.
-    if uid and uid != old.get("uid"):
-        why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: "
-        raise conflict(group, plural, old["name"], f"{storage_error(served, old)}{why}{old['uid']}")
-
-
-def storage_error(served: ServedResource, meta: Object) -> str:
-    """The beginning of the message of a failed precondition, which quotes the key in etcd."""
-    steps = ["/registry", served.plural, meta.get("namespace", ""), meta["name"]]
-    key = "/".join(step for step in steps if step)
-    return (
-        f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, "
-        "AdditionalErrorMsg: "
-    )
-
-
-def _keep_system_metadata(old: Object, new: Object) -> Object:
-    """`new` with what only the server sets, as `BeforeUpdate` of the generic registry."""
-    new.pop("selfLink", None)  # no server sets it since Kubernetes 1.20
-    for field in ("uid", "creationTimestamp", "generation", "resourceVersion"):
-        if field in old:
-            new[field] = old[field]
-        else:
-            new.pop(field, None)
-    # A deletion that was not requested with DELETE is rejected by validation.
-    if "deletionTimestamp" in old:
-        new["deletionTimestamp"] = old["deletionTimestamp"]
-    if new.get("deletionGracePeriodSeconds") is None and "deletionGracePeriodSeconds" in old:
-        new["deletionGracePeriodSeconds"] = old["deletionGracePeriodSeconds"]
-    return new
-
-
-def _merge_part(served: ServedResource, old: Object, new: Object, part: str) -> Object:
-    # Each subresource has its own strategy in kube-apiserver: it takes over its part of the new
-    # object and keeps the rest of the old one.
-    meta = new.get("metadata") or {}
-    match part:
-        case "":
-            for field in fields_kept_by_update(served):
-                new = _with_field(new, field, old)
-            if served.storage == ("", "namespaces"):
-                finalizers = old.get("spec") or {}
-                new = {**new, "spec": _with_field(new.get("spec") or {}, "finalizers", finalizers)}
-            return new
-        case "status":
-            meta = _with_kept(meta, old["metadata"], metadata_kept_by_status(served))
-            return {**_with_field(old, "status", new), "metadata": meta}
-        case "ephemeralcontainers":
-            spec = _with_field(old["spec"], "ephemeralContainers", new.get("spec") or {})
-            return {**old, "spec": spec, "metadata": _with_kept(meta, old["metadata"], METADATA)}
-        case "resize":
-            spec = _merge_resources(old["spec"], new.get("spec") or {})
-            return {**old, "spec": spec, "metadata": _with_kept(meta, old["metadata"], METADATA)}
-        case "approval":
-            status = {**(old.get("status") or {})}
-            status["conditions"] = (new.get("status") or {}).get("conditions") or []
-            return {**old, "status": status, "metadata": meta}
-        case "finalize":
-            spec = _with_field(old.get("spec") or {}, "finalizers", new.get("spec") or {})
-            return {**old, "spec": spec, "metadata": meta}
-    raise AssertionError(f"the subresource {part!r} is not a part of its object")
-
-
-def _with_kept(new: Object, old: Object, kept: tuple[str, ...]) -> Object:
-    """`new` with the values that the fields `kept` have in `old`."""
-    for field in kept:
-        new = _with_field(new, field, old)
-    return new
-
-
-def _with_field(target: Object, field: str, source: Object) -> Object:
-    """`target` with the value that `field` has in `source`, or without it."""
-    if field in source:
-        return {**target, field: source[field]}
-    return {key: value for key, value in target.items() if key != field}
-
-
-def _merge_resources(old: Object, new: Object) -> Object:
-    """The spec of a pod with the resources of `new`, as `dropNonResizeUpdates`.
-
-    Containers that were added, removed or renamed are kept, and rejected by validation.
-    """
-    lists = [(name, old.get(name) or [], new.get(name) or []) for name in _CONTAINERS]
-    if any(len(before) != len(after) for _, before, after in lists):
-        return new
-    merged = _with_field(old, "resources", new) if new.get("resources") else old
-    for name, before, after in lists:
-        if [each.get("name") for each in before] != [each.get("name") for each in after]:
-            merged = {**merged, name: after}
-        elif before:
-            pairs = zip(before, after, strict=True)
-            merged = {**merged, name: [_with_kept(*pair, _RESIZED) for pair in pairs]}
-    return merged
-
-
-_CONTAINERS = ("containers", "initContainers")
-_RESIZED = ("resources", "resizePolicy")
-
-
-def _spec_changed(served: ServedResource, old: Object, new: Object) -> bool:
-    """Whether any field but metadata and status changed."""
-    # A CRD without the status subresource counts changes of status, too.
-    left_out = {"metadata", "kind", "apiVersion"}
-    if served.custom is None or served.custom.has_status:
-        left_out.add("status")
-    return any(old.get(key) != new.get(key) for key in {*old, *new} - left_out)
+# --- comparison
 
 
 def is_noop(old: Object, new: Object) -> bool:

@@ -22,13 +22,17 @@ from kubeloop.wire import Json
 from ..registry import ServedResource
 from ..request.negotiation import JSON, YAML, decode_body, json_type
 from ..statuses import (
+    Cause,
     StatusError,
     bad_request,
+    conflict,
+    invalid,
     request_entity_too_large,
     unsupported_media_type,
     untyped_error,
 )
-from ..storage.store import Object
+from ..storage.store import Entry, Object, encoded
+from ..values.json_values import whole_numbers
 
 __all__ = [
     "APPLY",
@@ -36,10 +40,14 @@ __all__ = [
     "MERGE",
     "STRATEGIC",
     "apply_patch",
+    "check_patched_uid",
     "decode_apply_body",
     "is_json",
     "patch_media_type",
+    "report_unknown",
     "unknown_members",
+    "unreadable_result",
+    "with_url_name",
 ]
 
 JSON_PATCH = "application/json-patch+json"
@@ -79,7 +87,8 @@ def apply_patch(served: ServedResource, obj: Object, raw: bytes, patch_type: str
             case _:
                 facts = served.facts
                 assert facts is not None  # only built-in kinds support this type
-                result = apply_strategic_patch(obj, _document(patch, patch_type), facts)
+                patch = whole_numbers(_document(patch, patch_type))
+                result = apply_strategic_patch(obj, patch, facts)
     except PatchError as error:
         raise _status_error(error, patch_type) from error
     if not isinstance(result, dict):
@@ -186,7 +195,7 @@ def decode_apply_body(raw: bytes, kind: str, api_version: str) -> Object:
     Raises:
         StatusError: 400 for another type, or an object with managed fields.
     """
-    obj = decode_body(raw, JSON if is_json(raw) else YAML, kind=kind)
+    obj: Object = whole_numbers(decode_body(raw, JSON if is_json(raw) else YAML, kind=kind))
     # unstructured.GetKind and GetAPIVersion return "" for values that are no strings.
     own_kind, version = (
         value if isinstance(value := obj.get(key), str) else "" for key in ("kind", "apiVersion")
@@ -199,3 +208,42 @@ def decode_apply_body(raw: bytes, kind: str, api_version: str) -> Object:
         # An applied object that was read from the server would claim the fields of others.
         raise bad_request("metadata.managedFields must be nil")
     return obj
+
+
+# --- the result of a patch
+
+
+def report_unknown(obj: Object, problems: list[str]) -> Object:
+    """An object without any field of `obj`; each is reported in `problems`."""
+    problems += [f'unknown field "{key}"' for key in sorted(obj.keys() - {"kind", "apiVersion"})]
+    return {}
+
+
+def with_url_name(obj: Object, name: str) -> Object:
+    """An applied object that leaves its name to the URL."""
+    meta = obj.get("metadata") or {}
+    return obj if meta.get("name") else {**obj, "metadata": {**meta, "name": name}}
+
+
+def check_patched_uid(served: ServedResource, old: Entry, obj: Object) -> None:
+    """Reject a patch of the uid, which is a precondition only in an update."""
+    uid = obj["metadata"].get("uid")
+    if not uid or uid == old.uid:
+        return
+    # A patch for an earlier object of this name usually has its version, too. The version is
+    # checked before the uid, so the client gets a conflict.
+    version = obj["metadata"].get("resourceVersion")
+    if version and version != old.obj["metadata"]["resourceVersion"]:
+        raise conflict(served.group, served.plural, old.name)
+    message = f'Invalid value: "{uid}": field is immutable'
+    cause = Cause("metadata.uid", "FieldValueInvalid", message)
+    raise invalid(served.group, served.kind, old.name, [cause])
+
+
+def unreadable_result(error: StatusError, result: Object) -> StatusError:
+    """422 for a patch whose result cannot be decoded any more."""
+    why = str(error).partition("cannot be handled as a ")[2].partition(": ")[2] or str(error)
+    text = encoded(encoded(result).decode()).decode()
+    return invalid(
+        "", "", "", [Cause("patch", "FieldValueInvalid", f"Invalid value: {text}: {why}")]
+    )

@@ -26,12 +26,14 @@ from ..statuses import (
 )
 from ..storage.store import Entry, Object
 from ..values.go_types import go_type_of
+from ..values.json_values import whole_numbers
 from ..values.unknown_fields import check_types
 from ..values.zero_values import complete
 from . import strategy
 from .objects import decode_subresource
-from .patching import APPLY, MERGE, STRATEGIC, apply_patch, decode_apply_body
-from .writing import Verbs, unreadable_result
+from .patching import APPLY, MERGE, STRATEGIC, apply_patch, decode_apply_body, unreadable_result
+from .updates import storage_error
+from .writing import Verbs
 
 __all__ = ["Scales"]
 
@@ -71,13 +73,15 @@ class Scales:
         """Patch the scale, or apply one. Raises `StatusError`."""
         if patch_type == APPLY:
             return await self._apply(call, raw)
-        if patch_type == STRATEGIC:
-            patch_type = MERGE  # a Scale has no lists: both types do the same
+        # A Scale has no lists: a strategic merge patch does the same as a merge patch.
+        same = MERGE if patch_type == STRATEGIC else patch_type
         obj = served_object(call.served, self._verbs.get(call))
         current = _scale_of(call.served, obj)
         if call.served.custom is not None and _at(obj, _path(call.served)) is None:
             current["spec"] = {"replicas": _UNSET}
-        scale = apply_patch(call.served, current, raw, patch_type)
+        scale = apply_patch(call.served, current, raw, same)
+        if patch_type == STRATEGIC:
+            scale = whole_numbers(scale)
         try:
             decoded = decode_subresource(_part(call), scale)
         except StatusError as error:
@@ -100,20 +104,39 @@ class Scales:
         merged = self._verbs.merge_applied(call, served_object(served, entry), applied)
         if _at(merged, _path(served)) is None:
             merged = _put(merged, _path(served), 0)  # no manager owns it any more
+        merged = _without_time(merged, call.manager)
         return await self._write(call, entry, strategy.to_storage_version(served, merged))
 
     def _entry_of(self, call: Call, scale: Object) -> Entry:
         """The object of a scale. Raises `StatusError` when its version or uid has changed."""
         _check(call, scale)
         entry, meta = self._verbs.get(call), scale.get("metadata") or {}
-        for field in ("resourceVersion", "uid"):
-            if meta.get(field) and meta[field] != entry.metadata[field]:
-                raise conflict(call.served.group, call.served.plural, call.name)
+        served, uid = call.served, meta.get("uid")
+        if meta.get("resourceVersion") not in (None, "", entry.metadata["resourceVersion"]):
+            raise conflict(served.group, served.plural, call.name)
+        if uid and uid != entry.uid:
+            why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: "
+            why = f"{storage_error(served, entry.metadata)}{why}{entry.uid}"
+            raise conflict(served.group, served.plural, call.name, why)
         return entry
 
     async def _write(self, call: Call, entry: Entry, changed: Object) -> Object:
         result = await self._verbs.replace(_object_call(call), entry, changed, [], applied=True)
         return _scale_of(call.served, result.entry.obj)
+
+
+def _without_time(obj: Object, manager: str) -> Object:
+    """`obj` without the time of an apply of its scale, which managedfields.ScaleHandler loses."""
+    mine = {"manager": manager, "operation": "Apply", "subresource": "scale"}
+    fields = [
+        {
+            key: value
+            for key, value in each.items()
+            if key != "time" or not mine.items() <= each.items()
+        }
+        for each in obj["metadata"].get("managedFields") or ()
+    ]
+    return {**obj, "metadata": {**obj["metadata"], "managedFields": fields}}
 
 
 def _decode_applied(raw: bytes) -> Object:
@@ -193,6 +216,7 @@ def _scale_of(served: ServedResource, obj: Object) -> Object:
     status: Object = {"replicas": _at(obj, status_path) or 0}
     if selector:
         status["selector"] = selector
+    replicas = _at(obj, _path(served))
     # A Scale has the identity of its object, so that its version works as a precondition.
     kept = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
     scale = {
@@ -200,7 +224,7 @@ def _scale_of(served: ServedResource, obj: Object) -> Object:
         "apiVersion": _API,
         "metadata": {key: meta[key] for key in kept if key in meta},
         # Go leaves out 0 here, and not in the status.
-        "spec": {"replicas": replicas} if (replicas := _at(obj, _path(served))) else {},
+        "spec": {"replicas": replicas} if replicas else {},
         "status": status,
     }
     return complete(scale)

@@ -42,7 +42,6 @@ from ..representations.representation import served_object, to_served_version
 from ..request.calls import Admission, Call, WriteResult
 from ..request.options import version_number
 from ..statuses import (
-    Cause,
     StatusError,
     already_exists,
     bad_request,
@@ -53,12 +52,11 @@ from ..statuses import (
     too_large_version,
     untyped_error,
 )
-from ..storage.store import Entry, Object, Store, encoded, key_of, tail_of, timestamp
+from ..storage.store import Entry, Object, Store, key_of, tail_of, timestamp
 from . import strategy
 from .kinds import creates_on_update
 from .objects import (
     DecodedObject,
-    apply_update,
     check_new_version,
     decode_object,
     duplicate_fields_in,
@@ -66,8 +64,6 @@ from .objects import (
     is_removable,
     match_path,
     read_object,
-    storage_error,
-    with_generation,
     with_system_metadata,
 )
 from .patching import (
@@ -75,16 +71,20 @@ from .patching import (
     JSON_PATCH,
     STRATEGIC,
     apply_patch,
+    check_patched_uid,
     decode_apply_body,
     is_json,
+    report_unknown,
     unknown_members,
+    unreadable_result,
+    with_url_name,
 )
+from .updates import apply_update, storage_error, with_generation
 
 __all__ = ["Verbs", "dry_run_entry", "unreadable_result"]
 
 _PATCH_ATTEMPTS = 5  # kube-apiserver has no limit: `GuaranteedUpdate` of its etcd3 storage repeats
 _NAME_ATTEMPTS = 8  # maxNameGenerationCreateAttempts of kube-apiserver
-_IMMUTABLE = "field is immutable"
 
 
 @final
@@ -319,7 +319,7 @@ class Verbs:
 
     async def _replace_patched(self, call: Call, old: Entry, decoded: DecodedObject) -> WriteResult:
         obj = match_path(call.served, decoded.obj, call.namespace, call.name)
-        _check_patched_uid(call.served, old, obj)
+        check_patched_uid(call.served, old, obj)
         return await self.replace(call, old, obj, decoded.warnings)
 
     def _decode_patched(
@@ -332,7 +332,7 @@ class Verbs:
             duplicates += unknown_members(raw)
         if not result.get("apiVersion") and call.served.custom is None and patch_type != STRATEGIC:
             # Go then decodes into the internal type, of which it knows no field.
-            result = {"kind": call.served.kind, **_as_unknown(result, duplicates)}
+            result = {"kind": call.served.kind, **report_unknown(result, duplicates)}
         try:
             return decode_object(call.served, result, validation=validation, duplicates=duplicates)
         except StatusError as error:
@@ -346,7 +346,7 @@ class Verbs:
         served = call.served
         decoded = self._decode_applied(call, raw)
         if old is not None:
-            decoded = decoded._replace(obj=_with_url_name(decoded.obj, call.name))
+            decoded = decoded._replace(obj=with_url_name(decoded.obj, call.name))
         applied = match_path(served, decoded.obj, call.namespace, call.name)
         if old is None and call.part:
             raise not_found(served.group, served.plural, call.name)
@@ -359,7 +359,7 @@ class Verbs:
         obj = strategy.to_storage_version(served, merged)
         obj = strategy.complete(served, obj, metadata=True)
         if old is not None:
-            _check_patched_uid(served, old, obj)
+            check_patched_uid(served, old, obj)
             return await self.replace(call, old, obj, decoded.warnings, applied=True)
         fields = obj["metadata"].get("managedFields")
         obj = with_system_metadata(served, obj, now=self.now())
@@ -462,33 +462,6 @@ async def _with_warnings(write: Awaitable[WriteResult], decoded: DecodedObject) 
         raise
 
 
-def _as_unknown(obj: Object, problems: list[str]) -> Object:
-    """An object without any field of `obj`; each is reported in `problems`."""
-    problems += [f'unknown field "{key}"' for key in sorted(obj.keys() - {"kind", "apiVersion"})]
-    return {}
-
-
-def _with_url_name(obj: Object, name: str) -> Object:
-    """An applied object that leaves its name to the URL."""
-    meta = obj.get("metadata") or {}
-    return obj if meta.get("name") else {**obj, "metadata": {**meta, "name": name}}
-
-
-def _check_patched_uid(served: ServedResource, old: Entry, obj: Object) -> None:
-    """Reject a patch of the uid, which is a precondition only in an update."""
-    uid = obj["metadata"].get("uid")
-    if not uid or uid == old.uid:
-        return
-    # A patch for an earlier object of this name usually has its version, too. The version is
-    # checked before the uid, so the client gets a conflict.
-    version = obj["metadata"].get("resourceVersion")
-    if version and version != old.obj["metadata"]["resourceVersion"]:
-        raise conflict(served.group, served.plural, old.name)
-    message = f'Invalid value: "{uid}": {_IMMUTABLE}'
-    cause = Cause("metadata.uid", "FieldValueInvalid", message)
-    raise invalid(served.group, served.kind, old.name, [cause])
-
-
 def _is_untracked(served: ServedResource, old: Object, obj: Object) -> bool:
     """Whether other versions that have managers lack a field of a custom object.
 
@@ -543,15 +516,6 @@ def _without_version(served: ServedResource, obj: Object) -> Object:
         )
         raise conflict(served.group, served.plural, meta["name"], why)
     return {**obj, "metadata": {k: v for k, v in meta.items() if k != "resourceVersion"}}
-
-
-def unreadable_result(error: StatusError, result: Object) -> StatusError:
-    """422 for a patch whose result cannot be decoded any more."""
-    why = str(error).partition("cannot be handled as a ")[2].partition(": ")[2] or str(error)
-    text = encoded(encoded(result).decode()).decode()
-    return invalid(
-        "", "", "", [Cause("patch", "FieldValueInvalid", f"Invalid value: {text}: {why}")]
-    )
 
 
 def dry_run_entry(obj: Object, old: Entry | None) -> Entry:
