@@ -123,3 +123,21 @@ async def test_a_table_has_the_converted_objects(api: Api) -> None:
     found = await api("GET", THINGS.replace("v1", "v2"), headers=accept)
 
     assert found.json["rows"][0]["cells"] == ["a", "red"]
+
+
+async def test_an_update_that_stores_the_same_keeps_the_resource_version(api: Api) -> None:
+    two = _version("v2", storage=False, two=TEXT, size=TEXT)
+    await api.create(DEFINITIONS, _definition(_version(one=RED, size=TEXT), two))
+    things = THINGS.replace("v1", "v2")
+    thing = {**_thing(size="1"), "apiVersion": "example.com/v2"}
+    created = await api.create(things, thing)
+    # Only the storage version adds a default, and it is not stored.
+    patch = {"spec": {"size": "1"}}
+
+    again = await api("PATCH", f"{things}/a", patch, headers={"Content-Type": MERGE})
+    stored = await api("PATCH", f"{THINGS}/a", patch, headers={"Content-Type": MERGE})
+
+    version = created.json["metadata"]["resourceVersion"]
+    assert again.json["metadata"]["resourceVersion"] == version
+    assert stored.json["metadata"]["resourceVersion"] != version
+    assert stored.json["spec"] == {"one": "red", "size": "1"}
