@@ -406,3 +406,15 @@ def test_the_approval_of_a_protected_group_is_a_condition() -> None:
 
         assert found["type"] == "KubernetesAPIApprovalPolicyConformant"
         assert (found["status"], found["reason"]) == expected
+
+
+def test_names_that_a_definition_gives_up_are_not_accepted_any_more() -> None:
+    names = {"plural": "websites", "kind": "Website", "shortNames": ["w"], "categories": ["all"]}
+    old = default_crd(crd(names=names))
+    old["status"] = status_of(old, now="then")
+    new = default_crd({**crd(), "status": old["status"]})
+
+    accepted = status_of(new, now="now")["acceptedNames"]
+
+    assert "w" in old["status"]["acceptedNames"]["shortNames"]
+    assert accepted.keys() == {"plural", "singular", "kind", "listKind"}
