@@ -15,6 +15,7 @@ from kubeloop.testing.server.schema.crds import (
     Scale,
     default_crd,
     problems_of_crd,
+    with_storage_version,
 )
 from kubeloop.testing.server.statuses import Cause, StatusError
 
@@ -122,7 +123,7 @@ def test_defaulting_a_definition_is_pure_and_idempotent() -> None:
     assert definition == before
     assert default_crd(once) == once
     assert once["spec"]["conversion"] == {"strategy": "None"}
-    assert once["status"] == {"storedVersions": ["v1"]}
+    assert once["status"]["storedVersions"] == ["v1"]
 
 
 # --- validation
@@ -199,7 +200,7 @@ PLACE = "spec.validation.openAPIV3Schema"
 @pytest.mark.parametrize(
     ("schema", "field", "message"),
     [
-        ({}, "spec.versions[0].schema.openAPIV3Schema", "Required value"),
+        ({}, "spec.validation.openAPIV3Schema.type", "Required value"),
         ({"properties": {}}, f"{PLACE}.type", "must not be empty at the root"),
         ({"type": "string"}, f"{PLACE}.type", "must be object at the root"),
         (spec(a={"description": "?"}), f"{PLACE}.properties[a].type", "must not be empty"),
@@ -377,15 +378,43 @@ def test_computing_the_status_again_changes_nothing() -> None:
 
 def test_a_new_storage_version_is_added_to_the_stored_versions() -> None:
     old = default_crd(crd())
-    old["status"] = status_of(old, now="then")
     moved = crd(version(storage=False), version("v2"))
 
-    status = status_of({**moved, "status": old["status"]}, now="now")
+    updated = with_storage_version({**moved, "status": old["status"]})
 
-    assert status["storedVersions"] == ["v1", "v2"]
+    assert updated["status"]["storedVersions"] == ["v1", "v2"]
 
 
 def test_every_cause_names_a_reason() -> None:
     found: list[Cause] = problems_of_crd(with_schema(spec(a={"type": "array"})))
 
     assert all(each.reason.startswith("FieldValue") for each in found)
+
+
+def test_the_approval_of_a_protected_group_is_a_condition() -> None:
+    approvals = {
+        "https://github.com/kubernetes/enhancements/pull/1111": ("True", "ApprovedAnnotation"),
+        "unapproved, for a test": ("False", "UnapprovedAnnotation"),
+        "": ("False", "MissingAnnotation"),
+        "yes": ("False", "InvalidAnnotation"),
+    }
+    for text, expected in approvals.items():
+        definition = default_crd(crd(group="example.k8s.io"))
+        definition["metadata"]["annotations"] = {"api-approved.kubernetes.io": text}
+
+        found = status_of(definition, now="now")["conditions"][2]
+
+        assert found["type"] == "KubernetesAPIApprovalPolicyConformant"
+        assert (found["status"], found["reason"]) == expected
+
+
+def test_names_that_a_definition_gives_up_are_not_accepted_any_more() -> None:
+    names = {"plural": "websites", "kind": "Website", "shortNames": ["w"], "categories": ["all"]}
+    old = default_crd(crd(names=names))
+    old["status"] = status_of(old, now="then")
+    new = default_crd({**crd(), "status": old["status"]})
+
+    accepted = status_of(new, now="now")["acceptedNames"]
+
+    assert "w" in old["status"]["acceptedNames"]["shortNames"]
+    assert accepted.keys() == {"plural", "singular", "kind", "listKind"}

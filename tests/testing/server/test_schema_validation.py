@@ -30,7 +30,8 @@ from tests.testing.server.schema_helpers import SPEC, Json, messages, schema, we
 def test_a_wrong_type_is_reported(rules: Json, value: Any, message: str) -> None:
     found = schema({"type": "object", "properties": {"a": rules}}).validate(website(a=value))
 
-    assert [each.reason for each in found] == ["FieldValueTypeInvalid"]
+    # An integer with a fraction is also out of the range of integers, which belongs to no field.
+    assert [each.reason for each in found if each.field != "<nil>"] == ["FieldValueTypeInvalid"]
     assert found[0].field == "spec.a"
     assert found[0].message.endswith(f": spec.a in body {message}")
 

@@ -3,7 +3,7 @@
 Guarantees: reports every problem, not only the first; paths and messages are those of
 kube-apiserver (`spec.size in body must be of type integer: "string"`); an update is not rejected
 for values that did not change (ratcheting).
-Not implemented: CEL rules (`x-kubernetes-validations`) are accepted and never evaluated.
+Not implemented: CEL rules (`x-kubernetes-validations`) are never evaluated (`crd_warnings`).
 See also: lists that are sets or maps, embedded objects (`schemas`).
 """
 

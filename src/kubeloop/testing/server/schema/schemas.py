@@ -2,7 +2,7 @@
 
 Guarantees: pure; results share unchanged parts with the arguments; pruning and defaulting are
 idempotent. Messages are kube-apiserver's.
-Not implemented: CEL rules (`x-kubernetes-validations`) are accepted and never evaluated.
+Not implemented: CEL rules (`x-kubernetes-validations`) are never evaluated (`crd_warnings`).
 See also: the compiled schema (`schema_nodes`), validation of values (`schema_validation`),
 validation of the schema itself (`crd_schemas`).
 """

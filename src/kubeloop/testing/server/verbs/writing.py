@@ -270,8 +270,7 @@ class Verbs:
     def _store_update(self, call: Call, obj: Object, old: Entry) -> Entry:
         """Write the update, unless it is a dry run or changes nothing."""
         storage = call.served.storage
-        # An object that is stored otherwise than it is read is written in any case.
-        if old.stored is None and is_noop(old.obj, obj):
+        if _changes_nothing(call.served, obj, old):
             return old
         if call.options.dry_run:
             return self._dry_run(call.served, obj, old)
@@ -460,6 +459,16 @@ async def _with_warnings(write: Awaitable[WriteResult], decoded: DecodedObject) 
     except StatusError as error:
         error.warnings = (*decoded.warnings, *error.warnings)
         raise
+
+
+def _changes_nothing(served: ServedResource, obj: Object, old: Entry) -> bool:
+    """Whether an update would store what is stored already.
+
+    After a change of its schema, a custom object is stored otherwise than it is read.
+    """
+    if old.stored is None or served.definition is None:
+        return is_noop(old.obj, obj)
+    return is_noop(old.stored, served.definition.convert(obj, served.storage_version))
 
 
 def _is_untracked(served: ServedResource, old: Object, obj: Object) -> bool:
