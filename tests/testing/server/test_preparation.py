@@ -220,7 +220,16 @@ def test_a_status_is_dropped_at_creation(group: str, kind: str, status: Json) ->
 def test_the_status_of_a_node_is_kept_at_creation() -> None:
     node = {"metadata": {"name": "n"}, "status": {"capacity": {"cpu": "1"}}}
 
-    assert prepare_for_create("", "Node", node, Allocator()) == node
+    assert prepare_for_create("", "Node", node, Allocator())["status"] == node["status"]
+
+
+def test_a_new_node_is_tainted_until_it_is_ready() -> None:
+    taint = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
+
+    found = prepare_for_create("", "Node", {"metadata": {"name": "n"}}, Allocator())
+
+    assert found["spec"]["taints"] == [taint]
+    assert prepare_for_create("", "Node", found, Allocator()) == found
 
 
 def test_a_new_definition_has_only_its_storage_version_stored() -> None:
