@@ -51,7 +51,9 @@ def service(**spec: Any) -> Json:
         (
             service(clusterIP="10.0.0", clusterIPs=["10.0.0"]),
             "spec.clusterIPs[0]",
-            ('Invalid value: "10.0.0": must be an IP address such as 10.9.8.7 or 2001:db8::ffff'),
+            (
+                'Invalid value: "10.0.0": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'
+            ),
         ),
         (
             service(sessionAffinity="Always"),
