@@ -14,7 +14,7 @@ from kubeloop.testing.server.builtin.builtin_validation import (
     prepare_for_create,
     prepare_for_update,
 )
-from kubeloop.testing.server.builtin.preparation import quality_of_service
+from kubeloop.testing.server.builtin.quality import quality_of_service
 from kubeloop.testing.server.statuses import StatusError
 
 Json = dict[str, Any]
