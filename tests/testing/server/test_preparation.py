@@ -15,6 +15,7 @@ from kubeloop.testing.server.builtin.builtin_validation import (
     prepare_for_update,
 )
 from kubeloop.testing.server.builtin.quality import quality_of_service
+from kubeloop.testing.server.builtin.service_preparation import update_service
 from kubeloop.testing.server.statuses import StatusError
 
 Json = dict[str, Any]
@@ -106,7 +107,7 @@ def test_an_update_keeps_the_address_and_ports_it_does_not_mention(allocator: Al
     old = new_service(allocator, type="NodePort")
     update = {"metadata": {"name": "web"}, "spec": {"type": "NodePort", "ports": [{"port": 80}]}}
 
-    new = prepare_for_update("", "Service", default("", "Service", update), old, allocator)
+    new = update_service(default("", "Service", update), old, allocator)
 
     assert new["spec"]["clusterIP"] == old["spec"]["clusterIP"]
     assert new["spec"]["ports"] == old["spec"]["ports"]
@@ -117,7 +118,7 @@ def test_a_service_that_stops_using_node_ports_releases_them(allocator: Allocato
     number = old["spec"]["ports"][0]["nodePort"]
     update = {**old, "spec": {**old["spec"], "type": "ClusterIP"}}
 
-    new = prepare_for_update("", "Service", update, old, allocator)
+    new = update_service(update, old, allocator)
 
     assert "nodePort" not in new["spec"]["ports"][0]
     assert allocator.allocate_port(number) == number
@@ -246,7 +247,7 @@ def test_an_invalid_template_generation_starts_at_one() -> None:
 
     made = prepare_for_create("apps", "DaemonSet", wrong, Allocator())
     new = {**wrong, "spec": {"template": {"a": 2}}}
-    changed = prepare_for_update("apps", "DaemonSet", new, made, Allocator())
+    changed = prepare_for_update("apps", "DaemonSet", new, made)
 
     assert made["metadata"]["annotations"] == {number: "1"}
     assert changed["metadata"]["annotations"] == {number: "2"}

@@ -19,7 +19,7 @@ from .allocation import Allocator
 from .builtin_defaults import default
 from .label_keys import with_label_keys
 from .quality import quality_of_service
-from .service_preparation import allocate_service, update_service
+from .service_preparation import allocate_service
 from .spec_cache import cached_by_content
 
 __all__ = [
@@ -245,13 +245,9 @@ def with_condition_times(new: dict[str, Any], old: dict[str, Any], *, now: str) 
 
 
 def prepare_for_update(
-    group: str, kind: str, new: dict[str, Any], old: dict[str, Any], allocator: Allocator
+    group: str, kind: str, new: dict[str, Any], old: dict[str, Any]
 ) -> dict[str, Any]:
-    """`new` with what its kind keeps of `old`: allocations, finalizers, the template generation.
-
-    Raises:
-        StatusError: a requested address or port cannot be allocated (422).
-    """
+    """`new` with what its kind keeps of `old`: finalizers, tolerations, the template generation."""
     match group, kind:
         case "apps", "DaemonSet":
             return _update_template_generation(new, old)
@@ -260,6 +256,4 @@ def prepare_for_update(
             return {**new, "spec": old.get("spec") or {}}
         case "", "Pod":
             return map_field(new, "spec", _with_tolerations)
-        case "", "Service":
-            return update_service(new, old, allocator)
     return new

@@ -16,6 +16,7 @@ from ..builtin.builtin_defaults import default as default_builtin
 from ..builtin.builtin_validation import prepare_for_create as prepare_builtin
 from ..builtin.builtin_validation import prepare_for_update, validate, with_condition_times
 from ..builtin.conversion import convert
+from ..builtin.service_preparation import update_service
 from ..builtin.warnings import warnings_of as builtin_warnings
 from ..identity import User
 from ..registry import ServedResource
@@ -24,6 +25,7 @@ from ..storage.store import Object
 
 __all__ = [
     "SIGNING_REQUESTS",
+    "allocate_update",
     "default",
     "prepare_conditions",
     "prepare_create",
@@ -102,13 +104,19 @@ def with_requester(obj: Object, user: User | None) -> Object:
     return {**obj, "spec": spec}
 
 
-def prepare_update(
-    served: ServedResource, obj: Object, old: Object, allocator: Allocator
-) -> Object:
-    """An updated object with the allocated values that the update leaves out."""
+def prepare_update(served: ServedResource, obj: Object, old: Object) -> Object:
+    """An updated object with what its kind keeps of the old one."""
     if served.custom is not None:
         return obj
-    return prepare_for_update(served.storage[0], served.kind, obj, old, allocator)
+    return prepare_for_update(served.storage[0], served.kind, obj, old)
+
+
+def allocate_update(
+    served: ServedResource, obj: Object, old: Object, allocator: Allocator
+) -> Object:
+    """An updated service with the allocated values that the update leaves out."""
+    is_service = served.storage == ("", "services")
+    return update_service(obj, old, allocator) if is_service else obj
 
 
 def prepare_conditions(served: ServedResource, obj: Object, old: Object, *, now: str) -> Object:

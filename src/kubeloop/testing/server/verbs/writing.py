@@ -215,9 +215,12 @@ class Verbs:
         if call.part:
             obj = strategy.prepare_conditions(served, obj, old.obj, now=now)
         else:
-            obj = strategy.prepare_update(served, obj, old.obj, self._allocator)
+            obj = strategy.prepare_update(served, obj, old.obj)
         if not applied:
             obj = self.track_managers(call, old.obj, obj, now=now)
+        if not call.part:
+            # What the server allocates or drops does not change who manages it.
+            obj = strategy.allocate_update(served, obj, old.obj, self._allocator)
         has_webhooks = self.admission.has_webhooks()
         if has_webhooks:
             obj, more = await self._mutate(call, "UPDATE", obj, old.obj)
