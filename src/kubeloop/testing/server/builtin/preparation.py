@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from kubeloop.wire import JsonObject, resources
+from kubeloop.wire import JsonObject, Quantity, resources
 
 from ..values.json_values import map_field, map_items, value_at, with_defaults, without
 from .allocation import Allocator
@@ -21,6 +21,7 @@ from .label_keys import with_label_keys
 from .quality import quality_of_service
 from .service_preparation import allocate_service
 from .spec_cache import cached_by_content
+from .value_rules import parse_quantity
 
 __all__ = [
     "prepare_for_create",
@@ -96,10 +97,22 @@ def _with_not_ready(spec: JsonObject) -> JsonObject:
     return spec if has_taint else {**spec, "taints": [*taints, own]}
 
 
+def _data_sources(spec: JsonObject) -> JsonObject:
+    # `NormalizeDataSources`: old and new clients use different fields for the same.
+    source, ref = spec.get("dataSource"), spec.get("dataSourceRef")
+    if source and not ref:
+        return {**spec, "dataSourceRef": source}
+    if ref and not source and not ref.get("namespace"):
+        return {**spec, "dataSource": ref}
+    return spec
+
+
 def _protected(kind: str, obj: JsonObject) -> JsonObject:
     # StorageObjectInUseProtection: the controller `protection` ends it.
     finalizer = f"kubernetes.io/{'pv' if kind == 'PersistentVolume' else 'pvc'}-protection"
     created = value_at(obj, "metadata", "creationTimestamp")
+    if kind == "PersistentVolumeClaim":
+        obj = map_field(obj, "spec", _data_sources)
     if kind == "PersistentVolume" and created:
         phase = {"phase": "Pending", "lastPhaseTransitionTime": created}
         obj = {**obj, "status": phase}
@@ -146,9 +159,30 @@ def _pending_pod(pod: JsonObject) -> JsonObject:
 
 def _admit_spec(spec: JsonObject) -> JsonObject:
     """The spec after the admission plugins Priority and DefaultTolerationSeconds."""
+    spec = map_field(spec, "resources", lambda value: _pod_requests(value, spec))
     return _with_tolerations(
         with_defaults(spec, {"priority": 0, "preemptionPolicy": "PreemptLowerPriority"})
     )
+
+
+def _pod_requests(resources: JsonObject, spec: JsonObject) -> JsonObject:
+    # `defaultPodRequests`: the sum of the containers, else the limit of the pod.
+    limits = resources.get("limits")
+    if not limits:
+        return resources
+    requests = dict(resources.get("requests") or {})
+    totals: dict[str, int] = {}
+    for container in spec.get("containers") or ():
+        for key, value in ((container.get("resources") or {}).get("requests") or {}).items():
+            amount = parse_quantity(value)
+            if key in {"cpu", "memory"} and amount is not None:
+                totals[key] = totals.get(key, 0) + amount.milli_value()
+    for key, total in totals.items():
+        requests.setdefault(key, Quantity(f"{total}m").canonical())
+    for key, value in limits.items():
+        if key in {"cpu", "memory"} or key.startswith("hugepages-"):
+            requests.setdefault(key, value)
+    return {**resources, "requests": requests}
 
 
 def _with_tolerations(spec: JsonObject) -> JsonObject:
