@@ -103,7 +103,7 @@ def test_no_decodable_object_crashes_a_rule_or_is_changed(served: ServedResource
         with suppress(StatusError):
             prepare_for_create(group, kind, new, Allocator())
         with suppress(StatusError):
-            prepare_for_update(group, kind, new, old, Allocator())
+            prepare_for_update(group, kind, new, old)
         shown = convert(new, served.group, kind, served.version)
 
         assert shown["apiVersion"] == served.api_version

@@ -63,8 +63,8 @@ def test_v1_has_the_cpu_target_and_keeps_the_rest_in_annotations() -> None:
     }
     assert first["metadata"]["annotations"] == {
         "autoscaling.alpha.kubernetes.io/metrics": (
-            '[{"pods":{"metricName":"hits","selector":{"matchLabels":{"a":"b"}},'
-            '"targetAverageValue":"100"},"type":"Pods"}]'
+            '[{"type":"Pods","pods":{"metricName":"hits","targetAverageValue":"100",'
+            '"selector":{"matchLabels":{"a":"b"}}}}]'
         )
     }
 

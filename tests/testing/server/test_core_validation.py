@@ -49,11 +49,10 @@ def service(**spec: Any) -> Json:
         ),
         (service(type="ExternalName"), "spec.externalName", "Required value"),
         (
-            service(clusterIP="10.0.0"),
+            service(clusterIP="10.0.0", clusterIPs=["10.0.0"]),
             "spec.clusterIPs[0]",
             (
-                'Invalid value: "10.0.0": must be a valid IP address, (e.g. 10.9.8.7 or '
-                "2001:db8::ffff)"
+                'Invalid value: "10.0.0": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'
             ),
         ),
         (
@@ -82,7 +81,7 @@ def test_a_services_address_cannot_change() -> None:
 
 
 def test_a_headless_service_needs_no_ports() -> None:
-    assert problems("", "Service", service(clusterIP="None", ports=[])) == []
+    assert problems("", "Service", service(clusterIP="None", clusterIPs=["None"], ports=[])) == []
 
 
 def test_keys_of_config_maps_are_file_names() -> None:

@@ -112,7 +112,6 @@ def test_the_rest_of_a_pods_spec_cannot_change(new: Json, field: str) -> None:
 @pytest.mark.parametrize(
     ("subresource", "new"),
     [
-        ("resize", pod({**CONTAINER, "resources": {"limits": {"cpu": "1"}}})),
         ("ephemeralcontainers", pod(ephemeralContainers=[{"name": "e", "image": "x"}])),
         ("binding", pod(nodeName="n1")),
     ],
@@ -120,3 +119,14 @@ def test_the_rest_of_a_pods_spec_cannot_change(new: Json, field: str) -> None:
 def test_a_subresource_may_change_its_own_fields(subresource: str, new: Json) -> None:
     assert problems("", "Pod", new, pod(), subresource=subresource) == []
     assert problems("", "Pod", new, pod()) == []
+
+
+def sized(cpu: str) -> Json:
+    return pod({**CONTAINER, "resources": {"requests": {"cpu": cpu}}})
+
+
+def test_a_resize_keeps_the_quality_of_service() -> None:
+    assert problems("", "Pod", sized("2"), sized("1"), subresource="resize") == []
+    assert fields(problems("", "Pod", sized("2"), pod(), subresource="resize")) == [
+        ("spec", "Invalid")
+    ]

@@ -14,7 +14,8 @@ from kubeloop.testing.server.builtin.builtin_validation import (
     prepare_for_create,
     prepare_for_update,
 )
-from kubeloop.testing.server.builtin.preparation import quality_of_service
+from kubeloop.testing.server.builtin.quality import quality_of_service
+from kubeloop.testing.server.builtin.service_preparation import update_service
 from kubeloop.testing.server.statuses import StatusError
 
 Json = dict[str, Any]
@@ -106,7 +107,7 @@ def test_an_update_keeps_the_address_and_ports_it_does_not_mention(allocator: Al
     old = new_service(allocator, type="NodePort")
     update = {"metadata": {"name": "web"}, "spec": {"type": "NodePort", "ports": [{"port": 80}]}}
 
-    new = prepare_for_update("", "Service", default("", "Service", update), old, allocator)
+    new = update_service(default("", "Service", update), old, allocator)
 
     assert new["spec"]["clusterIP"] == old["spec"]["clusterIP"]
     assert new["spec"]["ports"] == old["spec"]["ports"]
@@ -117,7 +118,7 @@ def test_a_service_that_stops_using_node_ports_releases_them(allocator: Allocato
     number = old["spec"]["ports"][0]["nodePort"]
     update = {**old, "spec": {**old["spec"], "type": "ClusterIP"}}
 
-    new = prepare_for_update("", "Service", update, old, allocator)
+    new = update_service(update, old, allocator)
 
     assert "nodePort" not in new["spec"]["ports"][0]
     assert allocator.allocate_port(number) == number
@@ -220,7 +221,16 @@ def test_a_status_is_dropped_at_creation(group: str, kind: str, status: Json | N
 def test_the_status_of_a_node_is_kept_at_creation() -> None:
     node = {"metadata": {"name": "n"}, "status": {"capacity": {"cpu": "1"}}}
 
-    assert prepare_for_create("", "Node", node, Allocator()) == node
+    assert prepare_for_create("", "Node", node, Allocator())["status"] == node["status"]
+
+
+def test_a_new_node_is_tainted_until_it_is_ready() -> None:
+    taint = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
+
+    found = prepare_for_create("", "Node", {"metadata": {"name": "n"}}, Allocator())
+
+    assert found["spec"]["taints"] == [taint]
+    assert prepare_for_create("", "Node", found, Allocator()) == found
 
 
 def test_a_new_definition_has_only_its_storage_version_stored() -> None:
@@ -238,7 +248,7 @@ def test_an_invalid_template_generation_starts_at_one() -> None:
 
     made = prepare_for_create("apps", "DaemonSet", wrong, Allocator())
     new = {**wrong, "spec": {"template": {"a": 2}}}
-    changed = prepare_for_update("apps", "DaemonSet", new, made, Allocator())
+    changed = prepare_for_update("apps", "DaemonSet", new, made)
 
     assert made["metadata"]["annotations"] == {number: "1"}
     assert changed["metadata"]["annotations"] == {number: "2"}

@@ -225,7 +225,10 @@ async def test_an_ephemeral_container_is_added_through_its_own_path(api: Api) ->
 
 
 async def test_a_pod_is_resized_through_its_own_path(api: Api) -> None:
-    await api.create(PODS, pod("web"))
+    # A resize cannot change the quality of service, so that the pod has a request before.
+    body = pod("web")
+    body["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "50m"}}
+    await api.create(PODS, body)
     resources = {"requests": {"cpu": "100m"}}
     change = {"spec": {"containers": [{"name": "main", "resources": resources, "image": "other"}]}}
 

@@ -98,6 +98,7 @@ def test_most_fields_of_a_stateful_set_are_immutable() -> None:
 def job(**spec: Any) -> Json:
     obj = workload(**spec)
     obj["spec"]["template"]["spec"] = {"restartPolicy": "Never", "containers": [CONTAINER]}
+    obj["spec"]["manualSelector"] = True
     return obj
 
 

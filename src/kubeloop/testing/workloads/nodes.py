@@ -7,10 +7,11 @@ See also: binding pods to nodes (`kubelet`).
 
 from __future__ import annotations
 
+import contextlib
 from datetime import datetime
 
 from kubeloop.clients import APIClient
-from kubeloop.errors import AlreadyExists
+from kubeloop.errors import AlreadyExists, NotFound
 from kubeloop.meta import ObjectKey, is_condition_true
 from kubeloop.runtime import Context
 from kubeloop.wire import Quantity
@@ -30,6 +31,7 @@ from .pods import save_status
 __all__ = ["fits", "host_ip", "reconcile_node", "register_nodes"]
 
 VERSION = "v1.37.0"  # the kubelet version that the nodes report
+_NOT_READY = "node.kubernetes.io/not-ready"
 _CAPACITY = {"cpu": Quantity("8"), "memory": Quantity("32Gi"), "pods": Quantity("1000")}
 
 
@@ -51,6 +53,16 @@ async def reconcile_node(key: ObjectKey, ctx: Context) -> None:
         await _delete_pods(ctx, key.name)
     elif not is_condition_true(node.status.conditions, "Ready"):
         await save_status(ctx, node, _ready_status(node, ctx.now()))
+    elif any(each.key == _NOT_READY for each in node.spec.taints):
+        await _remove_taint(ctx, node)
+
+
+async def _remove_taint(ctx: Context, node: Node) -> None:
+    # The server taints new nodes; the node lifecycle controller does this in a real cluster.
+    taints = [each.to_dict() for each in node.spec.taints if each.key != _NOT_READY]
+    change = {"spec": {"taints": taints or None}}
+    with contextlib.suppress(NotFound):
+        await ctx.client.resource(Node).patch(node.metadata.name, change, type="merge")
 
 
 async def _delete_pods(ctx: Context, node: str) -> None:

@@ -48,10 +48,6 @@ def _autoscaler(obj: _Raw, _: _Raw | None) -> Causes:
     spec = obj.get("spec") or {}
     lowest, highest = spec.get("minReplicas"), spec.get("maxReplicas") or 0
     yield from check_minimum("spec.minReplicas", lowest)
-    if highest == 0:
-        yield causes.required("spec.maxReplicas", "must be set and greater than 0")
-    else:
-        yield from check_minimum("spec.maxReplicas", highest, 1)
     if isinstance(lowest, int) and highest < lowest:
         rule = "must be greater than or equal to `minReplicas`"
         yield causes.invalid("spec.maxReplicas", highest, rule)
@@ -63,6 +59,11 @@ def _autoscaler(obj: _Raw, _: _Raw | None) -> Causes:
     if lowest == 0 and not any(each.get("type") in {"Object", "External"} for _, each in metrics):
         rule = "scaling to zero needs a metric of the type Object or External"
         yield causes.forbidden("spec.metrics", rule)
+    # Declarative rules are reported after the others.
+    if highest == 0:
+        yield causes.required("spec.maxReplicas", "must be set and greater than 0")
+    else:
+        yield from check_minimum("spec.maxReplicas", highest, 1)
     behavior = spec.get("behavior") or {}
     for field in ("scaleUp", "scaleDown"):
         if isinstance(behavior.get(field), Mapping):

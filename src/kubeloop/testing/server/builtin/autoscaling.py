@@ -48,7 +48,8 @@ def to_v1(obj: JsonObject) -> JsonObject:
         status["currentCPUUtilizationPercentage"] = percent
     status.setdefault("currentReplicas", 0)
     status.setdefault("desiredReplicas", 0)
-    encoded = {key: as_json(value) for key, value in annotations.items() if value}
+    annotations[_BEHAVIOR] = _go_behavior(annotations[_BEHAVIOR])
+    encoded = {key: _go_json(value) for key, value in annotations.items() if value}
     return _with_annotations({**obj, "spec": spec, "status": status}, encoded)
 
 
@@ -93,8 +94,71 @@ def _read(annotations: dict[str, str], key: str) -> Any:
         found = json.loads(annotations.get(key, "[]"))
     except ValueError:
         return []
-    expected = dict if key == _BEHAVIOR else list
-    return found if isinstance(found, expected) else []
+    if key == _BEHAVIOR:
+        return _wire_behavior(found) if isinstance(found, dict) else {}
+    return found if isinstance(found, list) else []
+
+
+# --- the texts of the annotations
+
+# The order of the fields in Go's types, in which kube-apiserver writes them.
+_ORDER: Final = (
+    *("type", "object", "pods", "resource", "containerResource", "external"),
+    *("target", "name", "metricName", "metricSelector", "targetAverageUtilization"),
+    *("targetValue", "targetAverageValue", "currentAverageUtilization", "currentValue"),
+    *("currentAverageValue", "selector", "averageValue", "container"),
+)
+_RULES: Final = ("ScaleUp", "ScaleDown")
+_RULE_FIELDS: Final = ("StabilizationWindowSeconds", "SelectPolicy", "Policies", "Tolerance")
+_POLICY_FIELDS: Final = ("Type", "Value", "PeriodSeconds")
+
+
+def _go_json(value: Any) -> str:
+    """Compact JSON with the fields of metrics in Go's order."""
+    return as_json(_sorted_fields(value), sort=False)
+
+
+def _sorted_fields(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_sorted_fields(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    ranks = {key: index for index, key in enumerate(_ORDER)}
+    keys = sorted(value, key=lambda key: ranks[key]) if value.keys() <= ranks.keys() else value
+    return {key: _sorted_fields(value[key]) for key in keys}
+
+
+def _go_behavior(behavior: Any) -> Any:
+    # The behavior is written in the internal version, whose fields have no JSON names.
+    if not isinstance(behavior, dict):
+        return None
+
+    def rules(value: Any) -> Any:
+        if not isinstance(value, dict):
+            return None
+        found = {field: value.get(_lower(field)) for field in _RULE_FIELDS}
+        if found["Policies"] is None:
+            return found
+        policies = [
+            {field: each.get(_lower(field)) for field in _POLICY_FIELDS}
+            for each in found["Policies"]
+        ]
+        return {**found, "Policies": policies}
+
+    return {field: rules(behavior.get(_lower(field))) for field in _RULES}
+
+
+def _wire_behavior(value: Any) -> Any:
+    """The inverse of `_go_behavior`: names in lower case, no nulls."""
+    if isinstance(value, list):
+        return [_wire_behavior(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    return {_lower(key): _wire_behavior(each) for key, each in value.items() if each is not None}
+
+
+def _lower(name: str) -> str:
+    return name[:1].lower() + name[1:]
 
 
 # --- metrics

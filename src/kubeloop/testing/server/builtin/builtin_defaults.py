@@ -186,21 +186,11 @@ def _secret(obj: JsonObject) -> JsonObject:
 
 def _claim(obj: JsonObject) -> JsonObject:
     # `SetDefaults_PersistentVolumeClaim`.
-    obj = map_field(obj, "spec", lambda spec: _data_sources(with_defaults(spec, _FILES)), make=True)
+    obj = map_field(obj, "spec", lambda spec: with_defaults(spec, _FILES), make=True)
     return _status_defaults(phase="Pending")(obj)
 
 
 _FILES: Final = {"volumeMode": "Filesystem"}
-
-
-def _data_sources(spec: JsonObject) -> JsonObject:
-    # `NormalizeDataSources`: old and new clients use different fields for the same.
-    source, ref = spec.get("dataSource"), spec.get("dataSourceRef")
-    if source and not ref:
-        return {**spec, "dataSourceRef": source}
-    if ref and not source and not ref.get("namespace"):
-        return {**spec, "dataSource": ref}
-    return spec
 
 
 def _namespace(obj: JsonObject) -> JsonObject:
@@ -492,7 +482,8 @@ _CHANGES: Final[dict[tuple[str, str], tuple[Callable[[JsonObject], JsonObject], 
         _labels_of_template,
         _spec(_controller_selector),
         _spec_defaults(replicas=1),
-        _spec(_template),
+        # A pointer in Go: a missing template stays missing.
+        _spec(lambda spec: map_field(spec, "template", default_template)),
     ),
     ("", "Secret"): (_secret, _defaults(type="Opaque")),
     ("", "Service"): (_spec(_service), _ip_modes),

@@ -123,13 +123,16 @@ def _problems(obj: _Raw, item: _Raw, plural: str) -> Iterator[str]:
 
 def _sum(containers: list[_Raw], field: str) -> dict[str, str]:
     """The amounts that all containers have, added up."""
-    totals: dict[str, int] = {}
+    totals: dict[str, str] = {}
     every = [value_at(each, "resources", field) or {} for each in containers]
     for name in {name for amounts in every for name in amounts}:
         if all(name in amounts for amounts in every):
             parsed = [parse_quantity(amounts[name]) for amounts in every]
-            totals[name] = sum(each.milli_value() for each in parsed if each is not None)
-    return {name: f"{total}m" for name, total in totals.items()}
+            amounts = [each for each in parsed if each is not None]
+            total = sum(each.milli_value() for each in amounts)
+            found = Quantity.of(total, scale=-3, format=amounts[0].format) if amounts else None
+            totals[name] = _text(found)
+    return totals
 
 
 def _bounds(kind: str, item: _Raw, requests: _Raw, limits: _Raw) -> Iterator[str]:

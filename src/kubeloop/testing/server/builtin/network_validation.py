@@ -23,6 +23,7 @@ from kubeloop.meta import (
 from ..values import causes
 from ..values.json_values import json_equal
 from .autoscaler_validation import SCALING, SCALING_STATUS
+from .network_policy_validation import problems_of_network_policy
 from .value_rules import (
     Causes,
     check_choice,
@@ -33,7 +34,6 @@ from .value_rules import (
     check_name,
     check_port,
     check_port_or_name,
-    check_selector,
     check_unchanged,
     enumerate_objects,
     ip_family,
@@ -214,96 +214,6 @@ def _class_parameters(parameters: _Raw, path: str) -> Causes:
         yield causes.forbidden(f"{path}.namespace", rule)
 
 
-# --- network policies
-
-
-def _network_policy(obj: _Raw, _: _Raw | None) -> Causes:
-    # `ValidateNetworkPolicySpec`.
-    spec = obj.get("spec") or {}
-    yield from check_selector("spec.podSelector", spec.get("podSelector"))
-    for direction, peers in (("ingress", "from"), ("egress", "to")):
-        for index, rule in enumerate_objects(spec.get(direction)):
-            path = f"spec.{direction}[{index}]"
-            for number, each in enumerate_objects(rule.get("ports")):
-                yield from _policy_port(each, f"{path}.ports[{number}]")
-            for number, each in enumerate_objects(rule.get(peers)):
-                yield from _peer(each, f"{path}.{peers}[{number}]")
-    types = spec.get("policyTypes") or []
-    if len(types) > 2:
-        yield causes.invalid("spec.policyTypes", types, "may not specify more than two types")
-        return
-    for index, kind in enumerate(types):
-        yield from check_choice(f"spec.policyTypes[{index}]", kind, ("Egress", "Ingress"))
-
-
-def _policy_port(each: _Raw, path: str) -> Causes:
-    # `ValidateNetworkPolicyPort`.
-    port, end = each.get("port"), each.get("endPort")
-    yield from check_choice(f"{path}.protocol", each.get("protocol"), ("SCTP", "TCP", "UDP"))
-    if port is None:
-        if end is not None:
-            yield causes.invalid(f"{path}.endPort", end, "must have a port")
-        return
-    yield from check_port_or_name(f"{path}.port", port)
-    if end is None:
-        return
-    if isinstance(port, str):
-        yield causes.invalid(f"{path}.endPort", end, "requires a port that is a number")
-        return
-    if end < port:
-        rule = "must be greater than or equal to `port`"
-        yield causes.invalid(f"{path}.endPort", end, rule)
-    yield from check_port(f"{path}.endPort", end)
-
-
-def _peer(peer: _Raw, path: str) -> Causes:
-    # `ValidateNetworkPolicyPeer`.
-    present = 0
-    for field in ("podSelector", "namespaceSelector"):
-        if peer.get(field) is not None:
-            present += 1
-            yield from check_selector(f"{path}.{field}", peer[field])
-    block = peer.get("ipBlock")
-    if isinstance(block, Mapping):
-        present += 1
-        yield from _ip_block(block, f"{path}.ipBlock")
-        if present > 1:
-            yield causes.forbidden(path, "may not specify both ipBlock and another peer")
-    if not present:
-        yield causes.required(path, "must specify a peer")
-
-
-def _ip_block(block: _Raw, path: str) -> Causes:
-    network = block.get("cidr") or ""
-    if not network:
-        yield causes.required(f"{path}.cidr")
-        return
-    problems = list(check_cidr(f"{path}.cidr", network))
-    yield from problems
-    parsed = _network_of(network)
-    if parsed is None:
-        return
-    for index, each in enumerate(block.get("except") or ()):
-        where, inner = f"{path}.except[{index}]", _network_of(each)
-        yield from check_cidr(where, each)
-        if inner is None:
-            continue
-        is_within = (
-            inner.version == parsed.version
-            and inner.subnet_of(parsed)  # type: ignore[arg-type]  # of the same version
-            and inner.prefixlen > parsed.prefixlen
-        )
-        if not is_within:
-            yield causes.invalid(where, each, "must be a strict subset of `cidr`")
-
-
-def _network_of(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
-    try:
-        return ipaddress.ip_network(text, strict=False)
-    except ValueError:
-        return None
-
-
 # --- addresses and service networks
 
 
@@ -437,7 +347,7 @@ NETWORK: Final[dict[tuple[str, str], _Check]] = {
     ("networking.k8s.io", "IPAddress"): _ip_address,
     ("networking.k8s.io", "Ingress"): _ingress,
     ("networking.k8s.io", "IngressClass"): _ingress_class,
-    ("networking.k8s.io", "NetworkPolicy"): _network_policy,
+    ("networking.k8s.io", "NetworkPolicy"): problems_of_network_policy,
     ("networking.k8s.io", "ServiceCIDR"): _service_network,
 }
 # The checks of writes to the subresource status.

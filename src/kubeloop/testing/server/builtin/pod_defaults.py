@@ -11,12 +11,11 @@ import functools
 from collections.abc import Mapping
 from typing import Final
 
-from kubeloop.wire import JsonObject, Quantity
+from kubeloop.wire import JsonObject
 
 from ..values.json_values import map_field, map_items, with_defaults, without
 from ..values.zero_values import complete_type
 from .spec_cache import cached_by_content
-from .value_rules import parse_quantity
 
 __all__ = [
     "complete_pod_spec",
@@ -78,8 +77,7 @@ def _pod_only(spec: JsonObject) -> JsonObject:
         spec = {**spec, "terminationGracePeriodSeconds": 1}
     if spec.get("hostNetwork"):
         spec = map_items(spec, ("containers", "initContainers"), _host_ports)
-    spec = map_items(spec, ("containers", "initContainers"), _requests_from_limits)
-    return map_field(spec, "resources", lambda value: _pod_requests(value, spec))
+    return map_items(spec, ("containers", "initContainers"), _requests_from_limits)
 
 
 def _host_ports(container: JsonObject) -> JsonObject:
@@ -107,26 +105,6 @@ def _requests_from_limits(container: JsonObject) -> JsonObject:
         return with_defaults(resources, {"requests": {}}) | {"requests": {**limits, **requests}}
 
     return map_field(container, "resources", fill)
-
-
-def _pod_requests(resources: JsonObject, spec: JsonObject) -> JsonObject:
-    # `defaultPodRequests`: the sum of the containers, else the limit of the pod.
-    limits = resources.get("limits")
-    if not limits:
-        return resources
-    requests = dict(resources.get("requests") or {})
-    totals: dict[str, int] = {}
-    for container in spec.get("containers") or ():
-        for key, value in ((container.get("resources") or {}).get("requests") or {}).items():
-            amount = parse_quantity(value)
-            if key in {"cpu", "memory"} and amount is not None:
-                totals[key] = totals.get(key, 0) + amount.milli_value()
-    for key, total in totals.items():
-        requests.setdefault(key, Quantity(f"{total}m").canonical())
-    for key, value in limits.items():
-        if key in {"cpu", "memory"} or key.startswith("hugepages-"):
-            requests.setdefault(key, value)
-    return {**resources, "requests": requests}
 
 
 def _pod_ips(status: JsonObject) -> JsonObject:

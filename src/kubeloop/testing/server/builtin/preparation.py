@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from kubeloop.wire import JsonObject, resources
+from kubeloop.wire import JsonObject, Quantity, resources
 
 from ..values.json_values import map_field, map_items, value_at, with_defaults, without
 from .allocation import Allocator
@@ -20,8 +20,9 @@ from .builtin_defaults import default
 from .label_keys import with_label_keys
 from .pod_defaults import complete_pod_spec
 from .quality import quality_of_service
-from .service_preparation import allocate_service, update_service
+from .service_preparation import allocate_service
 from .spec_cache import cached_by_content
+from .value_rules import parse_quantity
 
 __all__ = [
     "new_api_service",
@@ -101,6 +102,16 @@ def _new_volume(obj: JsonObject) -> JsonObject:
     return {**obj, "status": {"phase": "Pending", "lastPhaseTransitionTime": created}}
 
 
+def _data_sources(spec: JsonObject) -> JsonObject:
+    # `NormalizeDataSources`: old and new clients use different fields for the same.
+    source, ref = spec.get("dataSource"), spec.get("dataSourceRef")
+    if source and not ref:
+        return {**spec, "dataSourceRef": source}
+    if ref and not source and not ref.get("namespace"):
+        return {**spec, "dataSource": ref}
+    return spec
+
+
 # --- pods, namespaces, jobs
 
 
@@ -137,8 +148,29 @@ def _pending_pod(pod: JsonObject) -> JsonObject:
 
 def _admit_spec(spec: JsonObject) -> JsonObject:
     """The spec after the admission plugins Priority and DefaultTolerationSeconds."""
+    spec = map_field(spec, "resources", lambda value: _pod_requests(value, spec))
     spec = with_defaults(spec, {"priority": 0, "preemptionPolicy": "PreemptLowerPriority"})
     return with_default_tolerations(spec)
+
+
+def _pod_requests(resources: JsonObject, spec: JsonObject) -> JsonObject:
+    # `defaultPodRequests`: the sum of the containers, else the limit of the pod.
+    limits = resources.get("limits")
+    if not limits:
+        return resources
+    requests = dict(resources.get("requests") or {})
+    totals: dict[str, int] = {}
+    for container in spec.get("containers") or ():
+        for key, value in ((container.get("resources") or {}).get("requests") or {}).items():
+            amount = parse_quantity(value)
+            if key in {"cpu", "memory"} and amount is not None:
+                totals[key] = totals.get(key, 0) + amount.milli_value()
+    for key, total in totals.items():
+        requests.setdefault(key, Quantity(f"{total}m").canonical())
+    for key, value in limits.items():
+        if key in {"cpu", "memory"} or key.startswith("hugepages-"):
+            requests.setdefault(key, value)
+    return {**resources, "requests": requests}
 
 
 def _admit_changed_spec(spec: JsonObject, old: JsonObject) -> JsonObject:
@@ -265,13 +297,9 @@ def with_template_generation_of(new: JsonObject, old: JsonObject) -> JsonObject:
 
 
 def prepare_for_update(
-    group: str, kind: str, new: dict[str, Any], old: dict[str, Any], allocator: Allocator
+    group: str, kind: str, new: dict[str, Any], old: dict[str, Any]
 ) -> dict[str, Any]:
-    """`new` with what its kind keeps of `old`: allocations, finalizers, the template generation.
-
-    Raises:
-        StatusError: a requested address or port cannot be allocated (422).
-    """
+    """`new` with what its kind keeps of `old`: finalizers, tolerations, the template generation."""
     if (group, kind) in _DISABLED:
         return _without_disabled(group, kind, new, old)
     match group, kind:
@@ -283,8 +311,6 @@ def prepare_for_update(
             return map_field(new, "spec", lambda spec: _admit_changed_spec(spec, before))
         case "", "Secret":
             return with_defaults(new, {"type": old.get("type")})
-        case "", "Service":
-            return update_service(new, old, allocator)
         case "", "ServiceAccount":
             return _clean_secrets(new)
         case "apps", "DaemonSet":
@@ -300,6 +326,7 @@ _NEW: Final[dict[tuple[str, str], Callable[[JsonObject], JsonObject]]] = {
     ("", "Namespace"): _new_namespace,
     ("", "Node"): lambda obj: map_field(obj, "spec", _with_not_ready, make=True),
     ("", "PersistentVolume"): _new_volume,
+    ("", "PersistentVolumeClaim"): lambda obj: map_field(obj, "spec", _data_sources),
     ("", "Pod"): _new_pod,
     ("", "ServiceAccount"): _clean_secrets,
     ("apiextensions.k8s.io", "CustomResourceDefinition"): _new_definition,

@@ -83,7 +83,7 @@ def ip_family(text: str) -> str:
 def check_ip(path: str, value: str) -> Causes:
     """A valid IP address, as `IsValidIPForLegacyField`."""
     if not ip_family(value):
-        rule = "must be an IP address such as 10.9.8.7 or 2001:db8::ffff"
+        rule = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
         yield causes.invalid(path, value, rule)
 
 

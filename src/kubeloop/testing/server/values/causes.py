@@ -108,9 +108,9 @@ def go_number(number: float) -> str:
     return text
 
 
-def as_json(value: Any) -> str:
+def as_json(value: Any, *, sort: bool = True) -> str:
     """Compact JSON with sorted keys and with the HTML escapes of Go's encoding/json."""
-    text = json.dumps(value, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
+    text = json.dumps(value, separators=(",", ":"), sort_keys=sort, ensure_ascii=False)
     return "".join(_HTML.get(each, each) for each in text)
 
 

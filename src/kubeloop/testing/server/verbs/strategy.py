@@ -21,6 +21,7 @@ from ..builtin.builtin_validation import prepare_for_create as prepare_builtin
 from ..builtin.builtin_validation import prepare_for_update, validate
 from ..builtin.conversion import convert
 from ..builtin.part_preparation import prepare_part_for_update
+from ..builtin.service_preparation import update_service
 from ..builtin.warnings import warnings_of as builtin_warnings
 from ..identity import User
 from ..registry import ServedResource
@@ -32,6 +33,7 @@ from ..values.zero_values import complete as complete_builtin
 
 __all__ = [
     "SIGNING_REQUESTS",
+    "allocate_update",
     "complete",
     "default",
     "prepare_create",
@@ -166,15 +168,21 @@ def with_requester(obj: Object, user: User | None) -> Object:
     return {**obj, "spec": {**sent, **{key: value for key, value in requester.items() if value}}}
 
 
-def prepare_update(
-    served: ServedResource, obj: Object, old: Object, allocator: Allocator
-) -> Object:
-    """An updated object with the allocated values that the update leaves out."""
+def prepare_update(served: ServedResource, obj: Object, old: Object) -> Object:
+    """An updated object with what its kind keeps of the old one."""
     if served.custom is not None:
         return obj
     if served.storage == _DEFINITIONS:
         return with_storage_version(obj)
-    return prepare_for_update(served.storage[0], served.kind, obj, old, allocator)
+    return prepare_for_update(served.storage[0], served.kind, obj, old)
+
+
+def allocate_update(
+    served: ServedResource, obj: Object, old: Object, allocator: Allocator
+) -> Object:
+    """An updated service with the allocated values that the update leaves out."""
+    is_service = served.storage == ("", "services")
+    return update_service(obj, old, allocator) if is_service else obj
 
 
 def prepare_part(

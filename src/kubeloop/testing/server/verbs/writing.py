@@ -249,7 +249,8 @@ class Verbs:
         if call.part:
             obj = strategy.prepare_part(served, obj, old.obj, part=call.part, now=now)
         else:
-            obj = strategy.prepare_update(served, obj, old.obj, self._allocator)
+            obj = strategy.prepare_update(served, obj, old.obj)
+            obj = strategy.allocate_update(served, obj, old.obj, self._allocator)
         obj = strategy.complete(served, obj, old.obj)
         has_webhooks = self.admission.has_webhooks()
         if has_webhooks:

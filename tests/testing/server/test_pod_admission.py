@@ -1,0 +1,93 @@
+"""Admission plugins that look up other objects, and the protection of claims."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from kubeloop.testing.server.builtin.pod_admission import ADMIT
+from kubeloop.testing.server.controllers.manager import ControllerManager
+from kubeloop.testing.server.controllers.protection import ProtectionController
+from kubeloop.testing.server.identity import Objects
+from kubeloop.testing.server.statuses import StatusError
+from kubeloop.testing.server.storage.store import Store
+
+Json = dict[str, Any]
+CLAIMS = ("", "persistentvolumeclaims")
+
+
+def objects_of(**collections: list[Json]) -> Objects:
+    def objects(_: str, plural: str) -> Iterable[Json]:
+        return collections.get(plural, [])
+
+    return objects
+
+
+def pod(**spec: Any) -> Json:
+    containers = [{"name": "a", "image": "i", "resources": {}}]
+    meta = {"name": "p", "namespace": "shop"}
+    return {"metadata": meta, "spec": {"containers": containers, **spec}}
+
+
+def limits(**item: Any) -> Json:
+    meta = {"name": "l", "namespace": "shop"}
+    return {"metadata": meta, "spec": {"limits": [{"type": "Container", **item}]}}
+
+
+def admit(obj: Json, **collections: list[Json]) -> Json:
+    return ADMIT[("", "pods")](obj, objects_of(**collections))
+
+
+def test_a_pod_has_the_priority_of_its_class() -> None:
+    low = {"metadata": {"name": "low"}, "value": 7, "preemptionPolicy": "Never"}
+
+    spec = admit(pod(priorityClassName="low"), priorityclasses=[low])["spec"]
+
+    assert (spec["priority"], spec["preemptionPolicy"]) == (7, "Never")
+
+
+@pytest.mark.parametrize(
+    "spec", [{"priorityClassName": "none"}, {"priority": 3}, {"runtimeClassName": "none"}]
+)
+def test_a_pod_without_a_matching_class_is_forbidden(spec: Json) -> None:
+    with pytest.raises(StatusError) as caught:
+        admit(pod(**spec))
+
+    assert caught.value.code == 403
+
+
+def test_containers_get_the_default_limits_of_their_namespace() -> None:
+    found = admit(pod(), limitranges=[limits(default={"cpu": "1"}, defaultRequest={"cpu": "1"})])
+
+    resources = found["spec"]["containers"][0]["resources"]
+    assert resources == {"requests": {"cpu": "1"}, "limits": {"cpu": "1"}}
+    assert "cpu limit for container a" in next(iter(found["metadata"]["annotations"].values()))
+
+
+def test_a_pod_that_exceeds_a_limit_is_forbidden() -> None:
+    with pytest.raises(StatusError, match="maximum cpu usage per Container is 1"):
+        admit(pod(), limitranges=[limits(max={"cpu": "1"})])
+
+
+def claim(**meta: Any) -> Json:
+    protection = ["kubernetes.io/pvc-protection"]
+    own = {"name": "c", "namespace": "shop", "finalizers": protection, **meta}
+    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": own}
+
+
+def test_a_deleted_claim_stays_until_no_pod_uses_it() -> None:
+    store = Store()
+    manager = ControllerManager(store, [ProtectionController(store)])
+    volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]
+    user = {"apiVersion": "v1", "kind": "Pod", **pod(volumes=volumes)}
+    entry = store.write(("", "pods"), user)
+
+    store.write(CLAIMS, claim(deletionTimestamp="2020-01-01T00:00:00Z"))
+    manager.work()
+    assert store.get(CLAIMS, "shop/c") is not None
+
+    store.remove(("", "pods"), entry.key)
+    manager.work()
+    assert store.get(CLAIMS, "shop/c") is None
