@@ -82,7 +82,8 @@ assets: .venv/.ready ## build or copy etcd, kube-apiserver and kubectl into ~/.c
 .PHONY: test-real
 test-real: assets ## run conformance, faults, streams and examples against kube-apiserver
 	$(PY) tools/run_tests.py tests/conformance tests/campaign/test_real_campaign.py tests/kubelet \
-	  tests/examples tests/runtime/test_conversion_asked.py --kube envtest $(ARGS)
+	  tests/examples tests/runtime/test_conversion_asked.py \
+	  tests/peers/test_controller_manager.py --kube envtest $(ARGS)
 
 # The files that test kubeloop's own client; the others describe what kube-apiserver 1.37 responds.
 .PHONY: test-versions

@@ -159,6 +159,17 @@ async def test_the_timeout_and_the_trusted_certificates_are_handed_over(world: W
     assert world.trusted == [b"pem"]
 
 
+@pytest.mark.parametrize(
+    ("path", "called"), [("//x", "/x"), ("/a/../b/", "/b"), ("", "/"), ("/a//b", "/a/b")]
+)
+async def test_the_path_of_a_webhook_is_cleaned(world: World, path: str, called: str) -> None:
+    world.validates(_hook(clientConfig={"url": f"https://h{path}"}))
+
+    await world.webhooks.validate(_request())
+
+    assert world.urls == [f"https://h{called}?timeout=10s"]
+
+
 # --- responses
 
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import base64
 import binascii
+import posixpath
 import ssl
 from collections.abc import Mapping
 from typing import Any, Final, Protocol
+from urllib.parse import urlsplit
 
 import aiohttp
 
@@ -105,7 +107,10 @@ async def call_webhook(hook: Mapping[str, Any], body: bytes, *, post: Post, cloc
 def _url_of(hook: Mapping[str, Any]) -> str:
     config = hook.get("clientConfig") or {}
     if config.get("url"):
-        return str(config["url"])
+        # As client-go, which joins the parts of a path: envtest registers `https://host//path`.
+        parts = urlsplit(str(config["url"]))
+        path = posixpath.normpath(f"/{parts.path.lstrip('/')}")
+        return parts._replace(path=path).geturl()
     service = config.get("service") or {}
     name = f"{service.get('namespace', '')}/{service.get('name', '')}"
     raise CallFailed(
