@@ -13,7 +13,7 @@ import random
 from collections.abc import Iterator
 from typing import final
 
-from aiohttp import web
+from aiohttp import HttpVersion11, web
 
 from kubeloop.kit import Clock
 
@@ -88,7 +88,8 @@ class Streamer:
         response = web.StreamResponse(headers={"Cache-Control": "no-cache, private"})
         response.headers.extend(warning_headers(stream.warnings))
         response.content_type = "application/json"
-        response.enable_chunked_encoding()
+        if request.version >= HttpVersion11:  # else the end of the connection ends the list
+            response.enable_chunked_encoding()
         parts: Iterator[bytes] = (part.encode() for part in stream.parts)
         if "gzip" in request.headers.get("Accept-Encoding", ""):
             parts = self._gzip_parts.compress(stream.parts)

@@ -11,6 +11,7 @@ See also: `builtin.spec_cache` (functions of specs), `store` (the encoding of ob
 
 from __future__ import annotations
 
+import threading
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
@@ -38,6 +39,7 @@ _decode_parts = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 # By identity, which stays valid because the spec is kept here, too.
 _texts: dict[int, tuple[Spec, bytes]] = {}
 _specs: dict[bytes, Spec] = {}
+_lock = threading.Lock()  # servers may run in several threads
 
 
 def shared_text(spec: Spec) -> bytes | None:
@@ -64,12 +66,14 @@ def share(spec: Spec) -> Spec:
 
 
 def _keep(text: bytes, spec: Spec) -> Spec:
-    _specs[text] = spec
-    _texts[id(spec)] = (spec, text)
-    while len(_specs) > _MAX_SPECS:  # the oldest goes first
-        oldest = next(iter(_specs))
-        del _texts[id(_specs.pop(oldest))]
-    return spec
+    with _lock:
+        found = _specs.setdefault(text, spec)
+        if found is spec:
+            _texts[id(spec)] = (spec, text)
+        while len(_specs) > _MAX_SPECS:  # the oldest goes first
+            oldest = next(iter(_specs))
+            del _texts[id(_specs.pop(oldest))]
+    return found
 
 
 def with_shared_spec(obj: dict[str, Any]) -> dict[str, Any]:
@@ -94,8 +98,8 @@ def decode_shared(raw: bytes) -> SharedBody | None:
         parts = _decode_parts(raw)
     except (ValueError, RecursionError):
         return None  # the usual decoder reports the error
-    text = parts.get("spec")
-    spec = _specs.get(bytes(text)) if text is not None else None
+    text = bytes(parts.get("spec", b""))
+    spec = _specs.get(text)
     if spec is None:
         return None
     try:
@@ -103,7 +107,7 @@ def decode_shared(raw: bytes) -> SharedBody | None:
     except (ValueError, RecursionError):
         return None
     # Go's encoder ends a body with a newline.
-    canonical = b"{" + encode_fields(obj, spec, _texts[id(spec)][1]) + b"}"
+    canonical = b"{" + encode_fields(obj, spec, text) + b"}"
     return SharedBody(obj, canonical == raw.rstrip())
 
 
