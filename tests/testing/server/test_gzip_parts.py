@@ -25,7 +25,9 @@ def test_the_parts_are_one_gzip_stream(parts: list[bytes]) -> None:
     compressor = GzipParts()
 
     for _ in range(2):  # the second time from the cache
-        found = compressor.compress(ListPart(part, functools.partial(bytes, part)) for part in parts)
+        found = compressor.compress(
+            ListPart(part, functools.partial(bytes, part)) for part in parts
+        )
         whole = b"".join(found)
         assert gzip.decompress(whole) == b"".join(parts)
         # One member: clients need not read several.

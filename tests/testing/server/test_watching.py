@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -261,6 +262,54 @@ async def test_a_waiting_watcher_is_woken_by_a_change(store: Store, served: Serv
     watcher = hub.open(Selection(), Representation(served), WatchStart())
     watcher.take()
     waiting = asyncio.create_task(watcher.wait())
+    await asyncio.sleep(0)
+
+    store.write(served.storage, _object("a"))
+    await waiting
+
+    assert len(watcher.take()) == 1
+
+
+async def test_watches_that_wait_share_one_chunk_of_all_events(
+    store: Store, served: ServedResource
+) -> None:
+    hub = Hub(store)
+    sent: list[list[bytes]] = [[], []]
+    waiting = []
+    for chunks in sent:
+        watcher = hub.open(Selection(), Representation(served), WatchStart())
+        watcher.take()
+        sink = functools.partial(_accept, chunks)
+        waiting.append(asyncio.create_task(watcher.wait(sink)))
+    await asyncio.sleep(0)
+
+    store.write(served.storage, _object("a"))
+    store.write(served.storage, _object("b"))
+    await asyncio.sleep(0)
+
+    ((one,), (two,)) = sent
+    assert one is two
+    size, _, lines = one.partition(b"\r\n")
+    assert lines.endswith(b"\r\n")
+    assert int(size, 16) == len(lines) - 2
+    assert [msgspec.json.decode(line)["type"] for line in lines.splitlines()[:2]] == ["ADDED"] * 2
+    assert not any(task.done() for task in waiting)
+    hub.end_all()
+    await asyncio.gather(*waiting)
+
+
+def _accept(chunks: list[bytes], chunk: bytes) -> bool:
+    chunks.append(chunk)
+    return True
+
+
+async def test_events_that_a_sink_refuses_stay_queued_and_wake_the_sender(
+    store: Store, served: ServedResource
+) -> None:
+    hub = Hub(store)
+    watcher = hub.open(Selection(), Representation(served), WatchStart())
+    watcher.take()
+    waiting = asyncio.create_task(watcher.wait(lambda _: False))
     await asyncio.sleep(0)
 
     store.write(served.storage, _object("a"))

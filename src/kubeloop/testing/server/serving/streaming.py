@@ -13,7 +13,7 @@ import random
 from collections.abc import Iterator
 from typing import final
 
-from aiohttp import web
+from aiohttp import HttpVersion11, web
 from multidict import CIMultiDict
 
 from kubeloop.kit import Clock
@@ -96,7 +96,8 @@ class Streamer:
         response = web.StreamResponse(headers=headers)
         response.headers.extend(warning_headers(stream.warnings))
         response.content_type = "application/json"
-        response.enable_chunked_encoding()
+        if request.version >= HttpVersion11:  # else the end of the connection ends the list
+            response.enable_chunked_encoding()
         parts: Iterator[bytes] = (part.encode() for part in stream.parts)
         if "gzip" in request.headers.get("Accept-Encoding", ""):
             parts = self._gzip_parts.compress(stream.parts)
@@ -130,6 +131,8 @@ class Streamer:
         except TimeoutError:
             if not bound.expired():
                 raise
+            if self._faults.delivery_delay:
+                return  # events that were late are not sent, and a bookmark would skip them
             rest = stream.watcher.take()
             if stream.watcher.bookmarks:
                 # After the rest: a client may start its next watch at the bookmark.

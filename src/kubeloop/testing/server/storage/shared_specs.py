@@ -67,12 +67,13 @@ def share(spec: Spec) -> Spec:
 
 def _keep(text: bytes, spec: Spec) -> Spec:
     with _lock:
-        _specs[text] = spec
-        _texts[id(spec)] = (spec, text)
+        found = _specs.setdefault(text, spec)
+        if found is spec:
+            _texts[id(spec)] = (spec, text)
         while len(_specs) > _MAX_SPECS:  # the oldest goes first
             oldest = next(iter(_specs))
             del _texts[id(_specs.pop(oldest))]
-    return spec
+    return found
 
 
 def with_shared_spec(obj: dict[str, Any]) -> dict[str, Any]:
@@ -97,8 +98,8 @@ def decode_shared(raw: bytes) -> SharedBody | None:
         parts = _decode_parts(raw)
     except (ValueError, RecursionError):
         return None  # the usual decoder reports the error
-    text = parts.get("spec")
-    spec = _specs.get(bytes(text)) if text is not None else None
+    text = bytes(parts.get("spec", b""))
+    spec = _specs.get(text)
     if spec is None:
         return None
     try:
@@ -106,7 +107,7 @@ def decode_shared(raw: bytes) -> SharedBody | None:
     except (ValueError, RecursionError):
         return None
     # Go's encoder ends a body with a newline.
-    canonical = b"{" + encode_fields(obj, spec, _texts[id(spec)][1]) + b"}"
+    canonical = b"{" + encode_fields(obj, spec, text) + b"}"
     return SharedBody(obj, canonical == raw.rstrip())
 
 
