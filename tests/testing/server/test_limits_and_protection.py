@@ -1,4 +1,4 @@
-"""Admission plugins that look up other objects, and the protection of claims."""
+"""Limit ranges, and the protection of claims."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kubeloop.testing.server.builtin.pod_admission import ADMIT
+from kubeloop.testing.server.builtin.limit_admission import admit_limits
 from kubeloop.testing.server.controllers.manager import ControllerManager
 from kubeloop.testing.server.controllers.protection import ProtectionController
 from kubeloop.testing.server.identity import Objects
@@ -37,25 +37,7 @@ def limits(**item: Any) -> Json:
 
 
 def admit(obj: Json, **collections: list[Json]) -> Json:
-    return ADMIT[("", "pods")](obj, objects_of(**collections))
-
-
-def test_a_pod_has_the_priority_of_its_class() -> None:
-    low = {"metadata": {"name": "low"}, "value": 7, "preemptionPolicy": "Never"}
-
-    spec = admit(pod(priorityClassName="low"), priorityclasses=[low])["spec"]
-
-    assert (spec["priority"], spec["preemptionPolicy"]) == (7, "Never")
-
-
-@pytest.mark.parametrize(
-    "spec", [{"priorityClassName": "none"}, {"priority": 3}, {"runtimeClassName": "none"}]
-)
-def test_a_pod_without_a_matching_class_is_forbidden(spec: Json) -> None:
-    with pytest.raises(StatusError) as caught:
-        admit(pod(**spec))
-
-    assert caught.value.code == 403
+    return admit_limits(obj, objects_of(**collections), "pods")
 
 
 def test_containers_get_the_default_limits_of_their_namespace() -> None:
