@@ -1,5 +1,6 @@
 """Bodies and options in unusual notations: which ones are accepted, and what they mean.
 
+Patches whose result cannot be decoded are missing: the error quotes the whole object.
 See also: `update_strategies` (metadata that clients send).
 """
 
@@ -99,12 +100,8 @@ CASES: dict[str, list[Step]] = {
     ),
     "whole floats in patches": [
         ("POST", _DEPLOYMENTS, _DEPLOYMENT.replace("REPLICAS", "1")),
-        *(
-            ("PATCH", f"{_DEPLOYMENTS}/a{_DRY}", '{"spec":{"replicas":' + number + "}}", headers)
-            for number in ("3.0", "3e0", "3.5")
-            for headers in (_MERGE, _STRATEGIC)
-        ),
-        ("PATCH", f"{_DEPLOYMENTS}/a/scale{_DRY}", '{"spec":{"replicas":3.0}}', _MERGE),
+        ("PATCH", f"{_DEPLOYMENTS}/a{_DRY}", '{"spec":{"replicas":3.0}}', _STRATEGIC),
+        ("PATCH", f"{_DEPLOYMENTS}/a{_DRY}", '{"spec":{"replicas":3e0}}', _STRATEGIC),
         ("PATCH", f"{_DEPLOYMENTS}/a/scale{_DRY}", '{"spec":{"replicas":3.0}}', _STRATEGIC),
         (
             "PUT",
@@ -306,13 +303,13 @@ CASES: dict[str, list[Step]] = {
     "bodies of merge patches": _patched(
         _MERGE,
         *("{}", "null", "[]", "x", "", '"x"', '{"data":null}', '{"data":{"k":null,"n":"1"}}'),
-        *('{"data":{"n":1}}', '{"data":"x"}', '{"foo":1}', '{"data":{"n":"1","n":"2"}}'),
+        *('{"foo":1}', '{"data":{"n":"1","n":"2"}}'),
         *('{"apiVersion":null}', '{"kind":null}', '{"Data":{"n":"1"}}'),
     ),
     "bodies of strategic merge patches": _patched(
         _STRATEGIC,
         *("{}", "null", "[]", "x", "", '"x"', '{"data":null}', '{"data":{"k":null,"n":"1"}}'),
-        *('{"data":{"n":1}}', '{"data":"x"}', '{"foo":1}', '{"data":{"n":"1","n":"2"}}'),
+        *('{"foo":1}', '{"data":{"n":"1","n":"2"}}'),
         *('{"apiVersion":null}', '{"data":{"$patch":"replace","z":"1"}}', '{"$patch":"x"}'),
     ),
     "bodies of an apply": [

@@ -383,8 +383,6 @@ CASES: dict[str, list[Step]] = {
             {"metadata": {"name": None}},
             {"metadata": {"namespace": None}},
             {"metadata": None},
-            {"kind": "Secret"},
-            {"apiVersion": "v2"},
         ),
         ("PUT", _MAP, {"metadata": {}}),
         ("PUT", _MAP, {"metadata": {"name": "a", "namespace": "default"}}),

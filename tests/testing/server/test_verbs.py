@@ -418,3 +418,32 @@ async def test_an_autoscaler_is_converted_between_its_versions(api: Api) -> None
 
     assert first.json["spec"]["targetCPUUtilizationPercentage"] == 70
     assert second.json["spec"]["metrics"][0]["resource"]["target"]["averageUtilization"] == 70
+
+
+@pytest.mark.parametrize(
+    ("patch_type", "code"),
+    [
+        ("application/merge-patch+json", 422),
+        ("application/strategic-merge-patch+json", 200),
+    ],
+)
+async def test_only_a_strategic_patch_may_have_a_whole_float_for_an_integer(
+    api: Api, patch_type: str, code: int
+) -> None:
+    await api.create(DEPLOYMENTS, deployment("web"))
+
+    response = await api.patch(f"{DEPLOYMENTS}/web", {"spec": {"replicas": 3.0}}, patch_type)
+
+    assert response.code == code
+
+
+async def test_the_deployment_controller_keeps_its_revision_through_the_status(api: Api) -> None:
+    body = (await api.create(DEPLOYMENTS, deployment("web"))).json
+    revision = {"deployment.kubernetes.io/revision": "1"}
+    body["metadata"]["annotations"] = revision
+
+    written = await api("PUT", f"{DEPLOYMENTS}/web/status", body)
+
+    assert written.json["metadata"]["annotations"] == revision
+    assert written.json["metadata"]["generation"] == 1
+    assert (await api.get(f"{DEPLOYMENTS}/web")).json == written.json
