@@ -36,6 +36,7 @@ __all__ = [
     "with_requester",
 ]
 
+_PODS = ("", "pods")
 SIGNING_REQUESTS = ("certificates.k8s.io", "certificatesigningrequests")
 
 
@@ -120,5 +121,17 @@ def allocate_update(
 
 
 def prepare_conditions(served: ServedResource, obj: Object, old: Object, *, now: str) -> Object:
-    """A signing request with the times of its new conditions, which the server sets."""
-    return with_condition_times(obj, old, now=now) if served.storage == SIGNING_REQUESTS else obj
+    """An object after a write to a subresource, with what the server sets in its status."""
+    if served.storage == SIGNING_REQUESTS:
+        return with_condition_times(obj, old, now=now)
+    if served.storage == _PODS:
+        return _with_quality(obj, old)
+    return obj
+
+
+def _with_quality(pod: Object, old: Object) -> Object:
+    # podStatusStrategy.PrepareForUpdate: a client need not repeat the class.
+    status, former = pod.get("status") or {}, (old.get("status") or {}).get("qosClass")
+    if status.get("qosClass") or not former:
+        return pod
+    return {**pod, "status": {**status, "qosClass": former}}
