@@ -166,7 +166,7 @@ def _creating_status(pod: Pod, now: datetime, host_ip: str) -> PodStatus:
         qos_class=pod.status.qos_class,
         start_time=now,
         host_ip=host_ip,
-        host_ips=[HostIP(ip=host_ip)],
+        host_ips=[HostIP(ip=host_ip)] if host_ip else [],
         conditions=_conditions(pod, now, ready=False),
         container_statuses=[_container(each, waiting) for each in pod.spec.containers],
     )
