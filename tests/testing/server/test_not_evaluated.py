@@ -76,7 +76,16 @@ async def test_admission_policies_and_their_bindings_have_no_effect(
     policy = {
         "metadata": {"name": "p"},
         "spec": {
-            "matchConstraints": {"resourceRules": []},
+            "matchConstraints": {
+                "resourceRules": [
+                    {
+                        "apiGroups": ["apps"],
+                        "apiVersions": ["v1"],
+                        "resources": ["deployments"],
+                        "operations": ["CREATE"],
+                    }
+                ]
+            },
             "validations": [{"expression": "false"}],
         },
     }

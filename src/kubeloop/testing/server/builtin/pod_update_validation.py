@@ -189,7 +189,7 @@ def _immutable_part(spec: _Raw, before: _Raw, writable: frozenset[str]) -> dict[
     rest = {key: value for key, value in spec.items() if key not in mutable and value != []}
     for group in ("containers", "initContainers"):
         if group in rest:
-            rest[group] = [_immutable_container(each, writable) for each in rest[group]]
+            rest[group] = [_immutable_container(each, writable) for each in rest[group] or ()]
     if is_gated:
         affinity = spec.get("affinity") or {}
         rest["affinity"] = {key: affinity.get(key) for key in ("podAffinity", "podAntiAffinity")}
