@@ -83,6 +83,13 @@ async def _complete(client: APIClient, server: APIServer, job: Job) -> None:
     await client.core_v1.pods(namespace).create(pod)
     succeeds, output = result_of(pod)
     server.set_log(namespace, f"{name}-pod", output)
-    end = "Complete" if succeeds else "Failed"
-    change = {"status": {"conditions": [{"type": end, "status": "True"}]}}
+    ends = ("SuccessCriteriaMet", "Complete") if succeeds else ("FailureTarget", "Failed")
+    now = "2026-01-01T00:00:00Z"
+    status: dict[str, object] = {
+        "startTime": now,
+        "conditions": [{"type": end, "status": "True"} for end in ends],
+    }
+    if succeeds:
+        status["completionTime"] = now
+    change = {"status": status}
     await client.batch_v1.jobs(namespace).status.patch(name, change, type="merge")
