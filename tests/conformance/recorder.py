@@ -47,8 +47,8 @@ _WORDED: Final = frozenset({"BadRequest", "Invalid", "NotAcceptable", "Unsupport
 # not recorded, because kube-apiserver writes them with the names of Go fields.
 _CAUSE = re.compile(
     r"Required value|Forbidden|Internal error|Too long"
-    r"|(?:Invalid|Duplicate|Unsupported) value(?:: (?:\"(?:[^\"\\]|\\.)*\"|[^:\"{\[]+))?"
-    r"|Not found(?:: (?:\"(?:[^\"\\]|\\.)*\"|[^:\"{\[]+))?|Too many: [^:]+"
+    r"|(?:Invalid|Duplicate|Unsupported) value(?:: (?!null)(?:\"(?:[^\"\\]|\\.)*\"|[^:\"{\[ ]+(?=:|$)))?"
+    r"|Not found(?:: (?:\"(?:[^\"\\]|\\.)*\"|[^:\"{\[ ]+(?=:|$)))?|Too many: [^:]+"
 )
 
 
@@ -125,11 +125,14 @@ def _without_sentences(status: dict[str, Any]) -> dict[str, Any]:
     details = status.get("details") or {}
     if not details.get("causes"):
         return status
-    causes = [
-        {**cause, "message": _fixed_part(cause.get("message", ""))} for cause in details["causes"]
-    ]
-    causes.sort(key=lambda cause: json.dumps([cause.get("field"), cause], sort_keys=True))
-    return {**status, "details": {**details, "causes": causes}}
+    # Causes that differ only in their sentences are one.
+    causes = {
+        json.dumps([cause.get("field"), {**cause, "message": fixed}], sort_keys=True)
+        for cause in details["causes"]
+        for fixed in [_fixed_part(cause.get("message", ""))]
+    }
+    found = [json.loads(each)[1] for each in sorted(causes)]
+    return {**status, "details": {**details, "causes": found}}
 
 
 def _fixed_part(message: str) -> str:
@@ -150,6 +153,8 @@ def _masked(value: Any, namespace: str, name: str = "") -> Any:
         return [_masked(each, namespace, inner) for each in value]
     if name == "resourceVersion" and value:
         return "{version}"
+    if name == "description" and isinstance(value, str):
+        return "{text}"
     if name in _CHOSEN and value not in ("", "None", 0):
         return "{chosen}"
     return _masked_text(value, namespace) if isinstance(value, str) else value

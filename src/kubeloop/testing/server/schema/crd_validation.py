@@ -134,7 +134,7 @@ _INTERNAL: Final = {
 
 def _versions_problem(spec: Mapping[str, Any], rule: str) -> Cause:
     """A problem of all versions, whose value has the names and the order of the internal type."""
-    value = spec.get("versions")
+    value = spec.get("versions") or []
     if value is not None:
         value = [
             {go: each.get(name, zero) for go, (name, zero) in _INTERNAL.items()} for each in value
