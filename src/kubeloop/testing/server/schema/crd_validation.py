@@ -134,15 +134,14 @@ _INTERNAL: Final = {
 
 def _versions_problem(spec: Mapping[str, Any], rule: str) -> Cause:
     """A problem of all versions, whose value has the names and the order of the internal type."""
-    value = spec.get("versions") or []
-    if value is not None:
-        value = [
-            {go: each.get(name, zero) for go, (name, zero) in _INTERNAL.items()} for each in value
-        ]
-        # What all versions share is not a part of them there.
-        for go in list(_INTERNAL)[5:]:
-            if all(json_equal(each[go], value[0][go]) for each in value):
-                value = [{**each, go: None} for each in value]
+    value = [
+        {go: each.get(name, zero) for go, (name, zero) in _INTERNAL.items()}
+        for each in spec.get("versions") or []
+    ]
+    # What all versions share is not a part of them there.
+    for go in list(_INTERNAL)[5:]:
+        if all(json_equal(each[go], value[0][go]) for each in value):
+            value = [{**each, go: None} for each in value]
     text = msgspec.json.encode(value).decode()
     return Cause("spec.versions", "FieldValueInvalid", f"Invalid value: {text}: {rule}")
 
