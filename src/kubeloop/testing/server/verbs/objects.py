@@ -49,6 +49,7 @@ class DecodedObject(NamedTuple):
 
     obj: Object
     warnings: list[str]
+    sent: Object | None = None  # of an apply: the object as the client wrote it
 
 
 def read_object(
