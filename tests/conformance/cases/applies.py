@@ -10,7 +10,42 @@ CONFIG_MAPS = "/api/v1/namespaces/{ns}/configmaps"
 LIMIT_RANGES = "/api/v1/namespaces/{ns}/limitranges"
 PODS = "/api/v1/namespaces/{ns}/pods"
 DEPLOYMENTS = "/apis/apps/v1/namespaces/{ns}/deployments"
+REVISIONS = "/apis/apps/v1/namespaces/{ns}/controllerrevisions"
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+WIDGETS = "/apis/{ns}.example.com/v1/namespaces/{ns}/widgets"
 KUBECTL = "?fieldManager=kubectl"
+FIELDS: dict[str, Any] = {
+    "text": {"type": "string"},
+    "size": {"type": "integer"},
+    "on": {"type": "boolean"},
+    "list": {"type": "array", "items": {"type": "string"}},
+    "map": {"type": "object", "additionalProperties": {"type": "string"}},
+    "open": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+    "either": {"x-kubernetes-int-or-string": True},
+    "nullable": {"type": "string", "nullable": True},
+    "empty": {"type": "object"},
+}
+DEFINITION: dict[str, Any] = {
+    "metadata": {"name": "widgets.{ns}.example.com"},
+    "spec": {
+        "group": "{ns}.example.com",
+        "scope": "Namespaced",
+        "names": {"plural": "widgets", "kind": "Widget"},
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "schema": {
+                    "openAPIV3Schema": {
+                        "type": "object",
+                        "properties": {"spec": {"type": "object", "properties": FIELDS}},
+                    }
+                },
+            }
+        ],
+    },
+}
 
 
 def _annotated(name: str) -> dict[str, Any]:
@@ -103,6 +138,29 @@ CASES: dict[str, list[tuple[Any, ...]]] = {
             "spec": {"containers": [{"name": "c", "image": 1, "tty": "x", "ports": "y"}],
                      "terminationGracePeriodSeconds": "z"},
         }, APPLY),
+    ],
+    "data that are no object": [
+        ("POST", REVISIONS, {"metadata": {"name": "a"}, "revision": 1, "data": data})
+        for data in ("x", 1, [1], None)
+    ] + [
+        ("PATCH", f"{REVISIONS}/a?fieldManager=one", {
+            "apiVersion": "apps/v1", "kind": "ControllerRevision", "metadata": {"name": "a"},
+            "revision": 1, "data": data,
+        }, APPLY)
+        for data in ("x", 1, [1], None)
+    ],
+    "values of a custom kind": [
+        ("POST", DEFINITIONS, DEFINITION),
+        ("WAIT", WIDGETS, None),
+        *(
+            ("PATCH", f"{WIDGETS}/a?fieldManager=one&force=true", {
+                "apiVersion": "{ns}.example.com/v1", "kind": "Widget", "metadata": {"name": "a"},
+                "spec": {field: value},
+            }, APPLY)
+            for field in FIELDS
+            for value in ("x", 1, True, ["a"], {"a": "b"}, None)
+        ),
+        ("DELETE", f"{DEFINITIONS}/widgets.{{ns}}.example.com", None),
     ],
     "a number as quantity": [
         ("POST", LIMIT_RANGES, {"metadata": _annotated("a"), "spec": _limits("1")}),

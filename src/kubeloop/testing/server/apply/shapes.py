@@ -154,7 +154,10 @@ def _node_shape(node: Node, rules: FieldFacts) -> Shape:
         case MapOf():
             # A free-form object (RawExtension) is atomic.
             atomic = rules.map_type == "atomic" or node.hint == dict[str, Any]
-            return _Map(_node_shape(node.value, FieldFacts()), atomic=atomic)
+            found = _Map(_node_shape(node.value, FieldFacts()), atomic=atomic)
+            if node.hint == dict[str, Any]:
+                found.value_type = "any"
+            return found
         case ListOf():
             return _List(rules, _item_shape(node.item))
         case Value():
@@ -230,6 +233,7 @@ _SCHEMA_TYPES: Final[dict[str, ValueType]] = {
     "boolean": "boolean",
     "integer": "numeric",
     "number": "numeric",
+    "object": "map",
     "string": "string",
 }
 
@@ -251,7 +255,7 @@ class _SchemaShape(Shape):
         self.list_keys = node.list_map_keys
         self.atomic_map = node.map_type == "atomic"
         self.closed = bool(node.properties) and node.additional is None and not node.preserve
-        self.value_type = _SCHEMA_TYPES.get(node.type, "map" if node.properties else "any")
+        self.value_type = _SCHEMA_TYPES.get(node.type, "any")
 
     def field(self, name: str) -> Shape:
         if name == "metadata" and self._node.embedded:

@@ -332,7 +332,8 @@ class Verbs:
             duplicates += unknown_members(raw)
         if patch_type == STRATEGIC:
             # Go copies the result into the type of the path: the names in it have no effect.
-            result = {**result, "kind": call.served.kind, "apiVersion": call.served.api_version}
+            names = {"kind": call.served.kind, "apiVersion": call.served.api_version}
+            result = {**result, **{k: v for k, v in names.items() if _is_name(result.get(k))}}
         elif not result.get("apiVersion") and call.served.custom is None:
             # Go then decodes into the internal type, of which it knows no field.
             result = {"kind": call.served.kind, **report_unknown(result, duplicates)}
@@ -360,6 +361,8 @@ class Verbs:
         merged = self.merge_applied(
             call, live, to_served_version(served, applied), sent=decoded.sent
         )
+        if served.custom is not None:
+            merged, _ = served.custom.schema.prune(merged)
         # The applied configuration kept its empty values until here.
         obj = strategy.to_storage_version(served, merged)
         obj = strategy.complete(served, obj, metadata=True)
@@ -385,6 +388,11 @@ class Verbs:
         if duplicates and validation == "Strict":
             raise bad_request(f"error strict decoding YAML: {', '.join(duplicates)}")
         try:
+            if call.served.custom is not None:
+                # Fields that the schema does not declare are found by the merge, which allows
+                # some in objects without properties; they are pruned after it.
+                decode_object(call.served, obj, validation="Ignore")
+                return DecodedObject(obj, duplicates, obj)
             found = decode_object(call.served, obj, validation="Strict", keep_empty=True)
             return found._replace(warnings=[*found.warnings, *duplicates], sent=obj)
         except StatusError as error:
@@ -481,6 +489,11 @@ def _changes_nothing(served: ServedResource, obj: Object, old: Entry) -> bool:
     if old.stored is None or served.definition is None:
         return is_noop(old.obj, obj)
     return is_noop(old.stored, served.definition.convert(obj, served.storage_version))
+
+
+def _is_name(value: object) -> bool:
+    """Whether a patched `kind` or `apiVersion` can be decoded; it may be missing."""
+    return value is None or isinstance(value, str)
 
 
 def _is_untracked(served: ServedResource, old: Object, obj: Object) -> bool:
