@@ -152,12 +152,14 @@ def _node_shape(node: Node, rules: FieldFacts) -> Shape:
         case Object():
             return _class_shape(node.hint, atomic=rules.map_type == "atomic")
         case MapOf():
-            # A free-form object (RawExtension) is atomic.
-            atomic = rules.map_type == "atomic" or node.hint == dict[str, Any]
-            found = _Map(_node_shape(node.value, FieldFacts()), atomic=atomic)
-            if node.hint == dict[str, Any]:
-                found.value_type = "any"
-            return found
+            # A free-form value (RawExtension) is atomic, and need not be an object.
+            is_free = node.hint == dict[str, Any]
+            atomic = rules.map_type == "atomic" or is_free
+            return _Map(
+                _node_shape(node.value, FieldFacts()),
+                atomic=atomic,
+                value_type="any" if is_free else "map",
+            )
         case ListOf():
             return _List(rules, _item_shape(node.item))
         case Value():
@@ -192,11 +194,10 @@ _SCALARS: Final[dict[Any, Shape]] = {
 class _Map(Shape):
     """A map: an object whose keys are data."""
 
-    value_type = "map"
-
-    def __init__(self, values: Shape, *, atomic: bool) -> None:
+    def __init__(self, values: Shape, *, atomic: bool, value_type: ValueType = "map") -> None:
         self._values = values
         self.atomic_map = atomic
+        self.value_type = value_type
 
     def field(self, name: str) -> Shape:
         return self._values
