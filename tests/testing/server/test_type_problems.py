@@ -9,17 +9,15 @@ import pytest
 from kubeloop.testing.server.apply.shapes import ValueType
 from kubeloop.testing.server.apply.type_problems import type_problem
 
+_GOT = "expected string, got &value.valueUnstructured{{Value:{}}}"
+
 
 @pytest.mark.parametrize(
     ("expected", "value", "text"),
     [
         ("string", 1, "expected string, got &value.valueUnstructured{Value:1}"),
-        (
-            "string",
-            [{"b": None, "a": "x"}],
-            "expected string, got &value.valueUnstructured{Value:[]interface {}"
-            '{map[string]interface {}{"a":"x", "b":interface {}(nil)}}}',
-        ),
+        ("string", {"a": None}, _GOT.format('map[string]interface {}{"a":interface {}(nil)}')),
+        ("string", ["x", 1], _GOT.format('[]interface {}{"x", 1}')),
         ("numeric", True, "expected numeric (int or float), got bool"),
         ("numeric", [], "expected numeric (int or float), got []interface {}"),
         ("numeric", {}, "expected numeric (int or float), got map[string]interface {}"),
