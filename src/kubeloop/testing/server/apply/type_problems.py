@@ -27,10 +27,10 @@ _PYTHON_TYPES: Final[Mapping[ValueType, type | tuple[type, ...]]] = {
 
 def type_problem(value: Any, expected: ValueType) -> str:
     """Why a value, which is not null, does not have the type; empty if it has."""
-    if isinstance(value, _PYTHON_TYPES[expected]):
-        is_number = expected == "numeric" and isinstance(value, bool)  # bool is an int in Python
-        return _TEXTS["numeric"](value) if is_number else ""
-    return _TEXTS[expected](value)
+    fits = isinstance(value, _PYTHON_TYPES[expected])
+    if expected == "numeric" and isinstance(value, bool):  # which is an int in Python
+        fits = False
+    return "" if fits else _TEXTS[expected](value)
 
 
 def _go_type(value: Any) -> str:
