@@ -27,10 +27,6 @@ DIFFERENCES: Final[dict[str, str]] = {
         "grants, are not supported"
     ),
     "protobuf responses": "responses are JSON or YAML; protobuf is accepted in requests",
-    "types in an apply": (
-        "in an apply of a custom resource, a value of the wrong type is rejected by the schema "
-        "(422), not by the merge before it (500)"
-    ),
     "unknown methods": "the HTTP library responds with 400 to a method that it does not know",
     "tests of JSON patches": (
         "`test` compares values; kube-apiserver compares texts, so a number or string in another "

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.differences import differs
 from tests.conformance.raw_client import RawClient, Response
 from tests.conformance.samples import config_map, deployment, pod, service
 from tests.conformance.widgets import WIDGETS, CustomKind
@@ -346,7 +345,6 @@ async def test_a_custom_set_is_owned_by_values(api: RawClient, widgets: CustomKi
     assert owners(reply)["two", "Apply", ""] == {"f:spec": {"f:unique": {'v:"y"': {}}}}
 
 
-@differs("types in an apply")
 async def test_a_wrong_type_in_an_apply_of_a_custom_kind_is_found_before_the_schema(
     api: RawClient, widgets: CustomKind
 ) -> None:

@@ -311,6 +311,7 @@ CASES: dict[str, list[Step]] = {
         *("{}", "null", "[]", "x", "", '"x"', '{"data":null}', '{"data":{"k":null,"n":"1"}}'),
         *('{"foo":1}', '{"data":{"n":"1","n":"2"}}'),
         *('{"apiVersion":null}', '{"data":{"$patch":"replace","z":"1"}}', '{"$patch":"x"}'),
+        *('{"kind":"x"}', '{"apiVersion":"x"}', '{"kind":"Pod"}', '{"kind":null}'),
     ),
     "bodies of an apply": [
         _MAP,

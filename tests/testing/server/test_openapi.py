@@ -164,6 +164,12 @@ def test_a_reference_in_version_3_has_no_sibling_keywords(registry: Registry) ->
     assert list(strategy["allOf"][0]) == ["$ref"]
 
 
+def test_a_type_is_described_by_its_name(registry: Registry) -> None:
+    schemas = _v3(registry, "apps", "v1")["components"]["schemas"]
+
+    assert schemas["io.k8s.api.core.v1.PodSpec"]["description"] == "PodSpec of core/v1"
+
+
 def test_a_kind_of_many_versions_is_of_the_version_of_the_document_only(registry: Registry) -> None:
     schemas = _v3(registry, "apps", "v1")["components"]["schemas"]
     options = schemas["io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions"]

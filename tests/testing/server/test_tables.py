@@ -663,6 +663,16 @@ def test_the_newest_default_storage_class_is_marked_and_stays_as_it_is() -> None
     assert result["rows"][1]["object"]["metadata"]["name"] == "new"
 
 
+def test_flow_schemas_are_listed_in_the_order_of_their_precedence() -> None:
+    served = _served("flowcontrol.apiserver.k8s.io", "v1", "flowschemas")
+    found = [("b", 2), ("c", 1), ("a", 2)]
+    objects = [_obj(name, spec={"matchingPrecedence": each}) for name, each in found]
+
+    result = table(served, objects, now=NOW)
+
+    assert [row["cells"][0] for row in result["rows"]] == ["c", "a", "b"]
+
+
 def test_every_layout_belongs_to_a_kind_that_is_served() -> None:
     kinds = {(each.group, each.kind) for each in REGISTRY.all()}
 

@@ -18,6 +18,7 @@ from .access.security import Security
 from .access.virtual import VirtualResources
 from .builtin.allocation import Allocator
 from .controllers.definitions import DefinitionController
+from .controllers.flow_schemas import FlowSchemaController
 from .controllers.gc import GarbageCollector
 from .controllers.manager import BookmarkTicker, ControllerManager
 from .controllers.namespaces import NamespaceController
@@ -92,7 +93,13 @@ class Core:
         namespaces = NamespaceController(self.store, self.registry, self.deleter)
         self.controller_manager = ControllerManager(
             self.store,
-            [self._definitions, self._collector, ProtectionController(self.store), namespaces],
+            [
+                self._definitions,
+                self._collector,
+                ProtectionController(self.store),
+                FlowSchemaController(self.store, self.registry, clock=clock),
+                namespaces,
+            ],
         )
         documents = DocumentHandler(
             self.registry,

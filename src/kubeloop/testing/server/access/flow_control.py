@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias, final
 
+from ..controllers.flow_schemas import LEVELS, SCHEMAS, dangling_condition
 from ..identity import AUTHENTICATED, MASTERS, UNAUTHENTICATED, User, split_service_account
 from ..request.requests import Request
 from ..storage.store import Object, Store
@@ -22,8 +23,6 @@ __all__ = ["LEVELS", "SCHEMAS", "FlowControl", "flow_objects"]
 
 Storage: TypeAlias = tuple[str, str]
 _GROUP: Final = "flowcontrol.apiserver.k8s.io"
-SCHEMAS: Final[Storage] = (_GROUP, "flowschemas")
-LEVELS: Final[Storage] = (_GROUP, "prioritylevelconfigurations")
 _CACHED: Final = 4096  # decisions
 
 # --- the objects of a new cluster
@@ -142,13 +141,7 @@ def flow_objects(now: str) -> Iterator[tuple[Storage, Object]]:
         if distinguisher:
             schema["distinguisherMethod"] = {"type": distinguisher}
         schema["rules"] = [{"subjects": subjects, **rules}]
-        found = {
-            "type": "Dangling",
-            "status": "False",
-            "lastTransitionTime": now,
-            "reason": "Found",
-            "message": f'priority level configuration "{level}" exists',
-        }
+        found = dangling_condition(level, exists=True, now=now)
         yield SCHEMAS, {**_new("FlowSchema", name, schema), "status": {"conditions": [found]}}
 
 

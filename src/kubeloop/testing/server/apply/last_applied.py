@@ -22,6 +22,8 @@ from .shapes import Shape
 __all__ = ["LAST_APPLIED", "client_side_fields", "with_last_applied"]
 
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
+# What Go's encoding/json escapes in strings; none of them occurs outside of strings.
+_ESCAPES: Final = {ord(each): f"\\u{ord(each):04x}" for each in "<>&\u2028\u2029"}
 
 
 def client_side_fields(stored: dict[str, Any], shape: Shape, *, api_version: str) -> FieldSet:
@@ -43,7 +45,7 @@ def with_last_applied(obj: dict[str, Any], applied: dict[str, Any]) -> dict[str,
         return obj
     content = _without_annotation(applied)
     text = msgspec.json.encode(content, order="deterministic").decode() + "\n"
-    return _with_annotations(obj, {**annotations, LAST_APPLIED: text})
+    return _with_annotations(obj, {**annotations, LAST_APPLIED: text.translate(_ESCAPES)})
 
 
 def _without_annotation(applied: dict[str, Any]) -> dict[str, Any]:

@@ -75,10 +75,13 @@ def apply(
     facts: TypeFacts | None,
     now: str,
     resets: ResetFields = NO_RESETS,
+    sent: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The object after `manager` applied `applied`; `live` itself if nothing changed.
 
     `resets`: the fields that the request cannot change, and therefore does not own.
+    `sent`: `applied` as the client wrote it, with quantities as numbers, for the annotation of
+    kubectl; None if it does not differ.
 
     Raises:
         StatusError: 409 if another manager owns a field that would change, without `force`; 400
@@ -92,6 +95,7 @@ def apply(
         resets=resets,
         base=_with_type_of(_bare(live or {}), applied),
         applied=applied,
+        sent=sent or applied,
         body=_body(applied),
         me=Identity(manager or "unknown", "Apply", subresource=subresource),
         api_version=api_version,
@@ -290,7 +294,8 @@ class _ApplyRequest(msgspec.Struct, frozen=True):
     shape: Shape
     resets: ResetFields  # fields that the request cannot change
     base: dict[str, Any]  # the stored object
-    applied: dict[str, Any]  # as sent
+    applied: dict[str, Any]
+    sent: dict[str, Any]  # the same as the client wrote it
     body: dict[str, Any]  # without managedFields
     me: Identity
     api_version: str
@@ -299,12 +304,12 @@ class _ApplyRequest(msgspec.Struct, frozen=True):
 
 
 def _check_lists(request: _ApplyRequest) -> None:
-    applied = request.applied
-    found = problems_of(applied, request.shape)
+    found = sorted(problems_of(request.applied, request.shape))
     if not found:
         return
     detail = found[0] if len(found) == 1 else "\n  ".join(["errors:", *found])
-    raise _merge_error(f"failed to create typed patch object ({applied_name(applied)}): {detail}")
+    name = applied_name(request.sent)
+    raise _merge_error(f"failed to create typed patch object ({name}): {detail}")
 
 
 def applied_name(applied: dict[str, Any]) -> str:
@@ -325,7 +330,7 @@ def _apply(live: dict[str, Any] | None, request: _ApplyRequest, *, force: bool) 
     managers = _owners_after(request, merged, applied, force=force)
     merged = without_nulls(merged, request.shape)
     if request.me.manager == _KUBECTL:
-        merged = with_last_applied(merged, request.applied)
+        merged = with_last_applied(merged, request.sent)
     result = _with_managers(merged, managers)
     return live if live is not None and _is_same(live, result) else result
 

@@ -16,6 +16,7 @@ from kubeloop.wire import InvalidArgument
 from .fieldsets import Tree, path_text
 from .object_fields import elements_of
 from .shapes import ABSENT, DEDUCED, Shape
+from .type_problems import type_problem
 
 __all__ = ["merge", "problems_of", "remove", "without_nulls"]
 
@@ -170,7 +171,13 @@ def problems_of(value: Any, shape: Shape) -> list[str]:
 
 
 def _problems(value: Any, shape: Shape, path: tuple[str, ...]) -> Iterator[str]:
-    if isinstance(value, dict):
+    if (
+        shape.value_type != "any"
+        and value is not None
+        and (found := type_problem(value, shape.value_type))
+    ):
+        yield f"{path_text(path)}: {found}"
+    elif isinstance(value, dict):
         for name, each in value.items():
             here = (*path, f"f:{name}")
             if shape.closed and not shape.declares(name):

@@ -1,7 +1,7 @@
 """The merge schema of a value: what server-side apply knows about a field.
 
-A shape says whether an object or list is atomic, what the keys of list elements are, and which
-fields a type declares. It does not check types.
+A shape says whether an object or list is atomic, what the keys of list elements are, which
+fields a type declares, and of which JSON type a value is. It does not check values.
 Guarantees: shapes are immutable; without a schema a shape is `DEDUCED` (objects have an owner
 for each field, lists are atomic), as `DeducedParseableType` of structured-merge-diff.
 See also: the merge rules themselves (`kubeloop.wire.facts`), field sets by shape
@@ -25,6 +25,7 @@ from ..schema.schemas import SchemaFacts
 __all__ = ["ABSENT", "DEDUCED", "Shape", "shape_of"]
 
 ListType: TypeAlias = Literal["atomic", "set", "map"]
+ValueType: TypeAlias = Literal["any", "boolean", "list", "map", "numeric", "string"]
 
 
 @final
@@ -44,6 +45,7 @@ class Shape:
     list_keys: tuple[str, ...] = ()
     closed: bool = False  # an undeclared field is an error
     null_is_absent: bool = False
+    value_type: ValueType = "any"
 
     def field(self, name: str) -> Shape:
         """The shape of a field's value, or of a key's value in a map."""
@@ -114,6 +116,7 @@ class _ClassShape(Shape):
 
     closed = True
     null_is_absent = True
+    value_type = "map"
 
     def __init__(self, cls: type[Model], *, atomic: bool) -> None:
         self._cls = cls
@@ -149,12 +152,19 @@ def _node_shape(node: Node, rules: FieldFacts) -> Shape:
         case Object():
             return _class_shape(node.hint, atomic=rules.map_type == "atomic")
         case MapOf():
-            # A free-form object (RawExtension) is atomic.
-            atomic = rules.map_type == "atomic" or node.hint == dict[str, Any]
-            return _Map(_node_shape(node.value, FieldFacts()), atomic=atomic)
+            # A free-form value (RawExtension) is atomic, and need not be an object.
+            is_free = node.hint == dict[str, Any]
+            atomic = rules.map_type == "atomic" or is_free
+            return _Map(
+                _node_shape(node.value, FieldFacts()),
+                atomic=atomic,
+                value_type="any" if is_free else "map",
+            )
         case ListOf():
             return _List(rules, _item_shape(node.item))
-    return DEDUCED
+        case Value():
+            # Quantities, times and numbers or strings are untyped in the merge schema.
+            return _SCALARS.get(node.hint, DEDUCED)
 
 
 def _item_shape(node: Node) -> Shape:
@@ -164,12 +174,30 @@ def _item_shape(node: Node) -> Shape:
 
 
 @final
+class _Scalar(Shape):
+    """A scalar of one type."""
+
+    def __init__(self, value_type: ValueType) -> None:
+        self.value_type = value_type
+
+
+_SCALARS: Final[dict[Any, Shape]] = {
+    bool: _Scalar("boolean"),
+    bytes: _Scalar("string"),
+    float: _Scalar("numeric"),
+    int: _Scalar("numeric"),
+    str: _Scalar("string"),
+}
+
+
+@final
 class _Map(Shape):
     """A map: an object whose keys are data."""
 
-    def __init__(self, values: Shape, *, atomic: bool) -> None:
+    def __init__(self, values: Shape, *, atomic: bool, value_type: ValueType = "map") -> None:
         self._values = values
         self.atomic_map = atomic
+        self.value_type = value_type
 
     def field(self, name: str) -> Shape:
         return self._values
@@ -178,6 +206,8 @@ class _Map(Shape):
 @final
 class _List(Shape):
     """A list with the list type and keys of its rules."""
+
+    value_type = "list"
 
     def __init__(self, rules: FieldFacts, item: Shape) -> None:
         self.list_type, self.list_keys = _list_rules(rules)
@@ -199,6 +229,16 @@ def _list_rules(rules: FieldFacts) -> tuple[ListType, tuple[str, ...]]:
 # --- shapes of custom kinds
 
 
+_SCHEMA_TYPES: Final[dict[str, ValueType]] = {
+    "array": "list",
+    "boolean": "boolean",
+    "integer": "numeric",
+    "number": "numeric",
+    "object": "map",
+    "string": "string",
+}
+
+
 @functools.lru_cache(maxsize=256)
 def _schema_shape(facts: SchemaFacts) -> Shape:
     # Bounded, because a changed definition has new facts.
@@ -216,6 +256,7 @@ class _SchemaShape(Shape):
         self.list_keys = node.list_map_keys
         self.atomic_map = node.map_type == "atomic"
         self.closed = bool(node.properties) and node.additional is None and not node.preserve
+        self.value_type = _SCHEMA_TYPES.get(node.type, "any")
 
     def field(self, name: str) -> Shape:
         if name == "metadata" and self._node.embedded:

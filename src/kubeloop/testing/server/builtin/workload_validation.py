@@ -213,9 +213,9 @@ def _replication_controller(obj: _Raw, _: _Raw | None) -> Causes:
 
 
 def _controller_revision(obj: _Raw, old: _Raw | None) -> Causes:
-    # `validateControllerRevision`: the data of a revision never change.
+    # `ValidateControllerRevisionCreate`; the data of a revision never change.
     data = obj.get("data")
-    if data is None:
+    if old is None and not isinstance(data, dict):
         yield causes.required("data")
     yield from check_minimum("revision", obj.get("revision"))
     if old is not None:

@@ -4,7 +4,7 @@ It has the role of kube-controller-manager for the few controllers that the API 
 
 Guarantees: the effects of a write (garbage collection, served CRDs, terminated namespaces)
 follow soon after it, in order; an error in one controller does not stop the others.
-See also: `definitions`, `gc`, `namespaces` (the controllers).
+See also: `definitions`, `flow_schemas`, `gc`, `namespaces`, `protection` (the controllers).
 """
 
 from __future__ import annotations

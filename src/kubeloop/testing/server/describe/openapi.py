@@ -1,6 +1,6 @@
 """OpenAPI, versions 2 and 3: the schemas of objects and the paths of the API.
 
-As kube-apiserver publishes it, for the resources that are served, but without descriptions.
+As kube-apiserver publishes it, for the resources that are served, but without its descriptions.
 
 Guarantees: a document is built at the first request and cached as bytes until the served
 resources change; its hash depends on the served resources only.

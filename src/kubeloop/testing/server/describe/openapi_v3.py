@@ -1,6 +1,7 @@
 """From OpenAPI version 2 to version 3: schemas and paths.
 
-Guarantees: pure; for built-in kinds the result is what kube-apiserver publishes.
+Guarantees: pure; for built-in kinds the result is what kube-apiserver publishes, but for the
+descriptions: a type is described by its name, a field is not.
 See also: `openapi_data` (version 2), `openapi` (the documents).
 """
 
@@ -33,7 +34,7 @@ def schema_v3(name: str) -> Schema:
     data = built_in_openapi()
     if name in _SEVERAL_TYPES:
         return _SEVERAL_TYPES[name]
-    schema = dict(data.definitions[name])
+    schema: Schema = {"description": _description(name), **data.definitions[name]}
     defaults, undescribed = data.defaults.get(name, {}), data.undescribed.get(name, ())
     if "properties" in schema:
         schema["properties"] = {
@@ -41,6 +42,12 @@ def schema_v3(name: str) -> Schema:
             for field, each in schema["properties"].items()
         }
     return schema
+
+
+def _description(name: str) -> str:
+    """`PodSpec of core/v1`: what `kubectl explain` prints, instead of `<empty>`."""
+    group, version, kind = name.split(".")[-3:]
+    return f"{kind} of {group}/{version}"
 
 
 def _field(

@@ -230,10 +230,6 @@ _KINDS: Final[dict[tuple[str, str], tuple[str, Cells]]] = {
         storage.csi_driver_cells,
     ),
     ("storage.k8s.io", "CSINode"): ("Name, Drivers:integer, Age", storage.csi_node_cells),
-    ("storage.k8s.io", "CSIStorageCapacity"): (
-        "Name, StorageClassName, Capacity",
-        storage.capacity_cells,
-    ),
     ("storage.k8s.io", "StorageClass"): (
         "Name, Provisioner, ReclaimPolicy, VolumeBindingMode, AllowVolumeExpansion, Age",
         storage.storage_class_cells,

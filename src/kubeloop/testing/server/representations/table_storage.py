@@ -11,7 +11,6 @@ from ..values.json_values import value_at
 from .cell_text import Obj, Since, age_of, items_at, name_of, or_else
 
 __all__ = [
-    "capacity_cells",
     "claim_cells",
     "csi_driver_cells",
     "csi_node_cells",
@@ -119,8 +118,3 @@ def csi_driver_cells(obj: Obj, since: Since) -> list[Any]:
         ",".join(map(str, items_at(obj, "spec", "volumeLifecycleModes"))) or "<none>",
         age_of(obj, since),
     ]
-
-
-def capacity_cells(obj: Obj, since: Since) -> list[Any]:  # noqa: ARG001 # no age here
-    capacity = or_else(value_at(obj, "capacity"), "<unset>")
-    return [name_of(obj), value_at(obj, "storageClassName") or "", capacity]

@@ -27,6 +27,7 @@ Include = Literal["None", "Metadata", "Object"]
 _META: Final = "meta.k8s.io/v1"
 _NAME: Final = Column("Name", "string", "name")
 _DEFAULT: Final = (_NAME, Column("Created At", "date"))
+_FLOW_SCHEMA: Final = ("flowcontrol.apiserver.k8s.io", "FlowSchema")
 _IS_DEFAULT: Final = "storageclass.kubernetes.io/is-default-class"
 _IS_DEFAULT_BETA: Final = "storageclass.beta.kubernetes.io/is-default-class"
 
@@ -46,6 +47,8 @@ def table(
     `metadata` is that of the list; without it the resource version is that of a single object.
     """
     layout, current = _layout(served), now or datetime.now(UTC)
+    if (served.group, served.kind) == _FLOW_SCHEMA:
+        objects = sorted(objects, key=_precedence)
     rows = [_row(served, layout, obj, current, include) for obj in objects]
     default = _default_class(served, objects)
     for obj, row in zip(objects, rows, strict=True):
@@ -66,6 +69,12 @@ def _partial(obj: Mapping[str, Any]) -> dict[str, Any]:
         "apiVersion": _META,
         "metadata": obj.get("metadata") or {},
     }
+
+
+def _precedence(flow_schema: Mapping[str, Any]) -> tuple[int, str]:
+    # `printFlowSchemaList` lists the schemas in the order in which requests are matched.
+    found = value_at(flow_schema, "spec", "matchingPrecedence")
+    return found if isinstance(found, int) else 0, flow_schema["metadata"]["name"]
 
 
 def _own_version(objects: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -100,7 +100,12 @@ class Schema:
     def default(self, obj: dict[str, Any]) -> dict[str, Any]:
         """`obj` with the schema's defaults for missing fields and for nulls that are not
         allowed."""
-        result: dict[str, Any] = _default(self.root, _without_nulls(self.root, obj))
+        result: dict[str, Any] = _default(self.root, obj)
+        return result
+
+    def without_nulls(self, obj: dict[str, Any]) -> dict[str, Any]:
+        """`obj` without nulls that are not allowed and have no default."""
+        result: dict[str, Any] = _without_nulls(self.root, obj)
         return result
 
     def validate(

@@ -33,7 +33,8 @@ def check_types(go_type: str, obj: dict[str, Any], *, keep_empty: bool = False) 
     """`obj` without fields that a struct such as `core/v1.Pod` does not have, their paths, and
     type errors.
 
-    With `keep_empty`, empty values stay: an apply owns them, although they are not stored.
+    With `keep_empty`, empty values and nulls stay: an apply owns them, although they are not
+    stored.
 
     A problem follows `Pod in version "v1" cannot be handled as a Pod: ` in the response.
     """
@@ -99,6 +100,8 @@ def struct_reader(struct: str) -> Reader:
                     continue
             elif reader is None:
                 found.unknown.append(Finding(key))
+            elif found.keep_empty:
+                continue
             changed = dict(value) if changed is None else changed
             del changed[key]
         return value if changed is None else changed
@@ -125,6 +128,8 @@ def _list_reader(go_type: str) -> Reader:
             return report_type(found, value, name)
         changed: list[Any] | None = None
         for index, item in enumerate(value):
+            if item is None and found.keep_empty:
+                continue
             before, since = found.count(), (len(found.unknown), len(found.problems))
             new = zero if item is None else inner(item, found)
             if found.count() > before:

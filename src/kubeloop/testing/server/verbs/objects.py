@@ -49,6 +49,7 @@ class DecodedObject(NamedTuple):
 
     obj: Object
     warnings: list[str]
+    sent: Object | None = None  # of an apply: the object as the client wrote it
 
 
 def read_object(
@@ -125,6 +126,7 @@ def decode_object(
     problems: list[str] = []
     if served.custom is not None:
         obj, unknown = served.custom.schema.prune(obj)
+        obj = served.custom.schema.without_nulls(obj)
     elif go_type := go_type_of(served.api_version, served.kind):
         obj, unknown, problems = _check_types(go_type, obj, keep_empty=keep_empty)
     if problems:

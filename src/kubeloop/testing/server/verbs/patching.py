@@ -207,6 +207,8 @@ def decode_apply_body(raw: bytes, kind: str, api_version: str) -> Object:
     if isinstance(meta, dict) and meta.get("managedFields"):
         # An applied object that was read from the server would claim the fields of others.
         raise bad_request("metadata.managedFields must be nil")
+    if meta is None:
+        return {key: value for key, value in obj.items() if key != "metadata"}
     return obj
 
 

@@ -330,7 +330,11 @@ class Verbs:
         duplicates = [] if validation == "Ignore" else duplicate_fields_in(raw)
         if patch_type == JSON_PATCH and validation != "Ignore":
             duplicates += unknown_members(raw)
-        if not result.get("apiVersion") and call.served.custom is None and patch_type != STRATEGIC:
+        if patch_type == STRATEGIC:
+            # Go copies the result into the type of the path: the names in it have no effect.
+            names = {"kind": call.served.kind, "apiVersion": call.served.api_version}
+            result = {**result, **{k: v for k, v in names.items() if _is_name(result.get(k))}}
+        elif not result.get("apiVersion") and call.served.custom is None:
             # Go then decodes into the internal type, of which it knows no field.
             result = {"kind": call.served.kind, **report_unknown(result, duplicates)}
         try:
@@ -354,7 +358,11 @@ class Verbs:
             self.admission.check(call, "CREATE")
             applied = _without_version(served, applied)
         live = None if old is None else served_object(served, old)
-        merged = self.merge_applied(call, live, to_served_version(served, applied))
+        merged = self.merge_applied(
+            call, live, to_served_version(served, applied), sent=decoded.sent
+        )
+        if served.custom is not None:
+            merged, _ = served.custom.schema.prune(merged)
         # The applied configuration kept its empty values until here.
         obj = strategy.to_storage_version(served, merged)
         obj = strategy.complete(served, obj, metadata=True)
@@ -380,16 +388,26 @@ class Verbs:
         if duplicates and validation == "Strict":
             raise bad_request(f"error strict decoding YAML: {', '.join(duplicates)}")
         try:
+            if call.served.custom is not None:
+                # Fields that the schema does not declare are found by the merge, which allows
+                # some in objects without properties; they are pruned after it.
+                decode_object(call.served, obj, validation="Ignore")
+                return DecodedObject(obj, duplicates, obj)
             found = decode_object(call.served, obj, validation="Strict", keep_empty=True)
-            return found._replace(warnings=[*found.warnings, *duplicates])
+            return found._replace(warnings=[*found.warnings, *duplicates], sent=obj)
         except StatusError as error:
             # The merge finds the same problem and reports it with structured-merge-diff's text.
             self.merge_applied(call, None, obj)
             name = applied_name(obj)
             raise untyped_error(f"failed to create typed patch object ({name}): {error}") from None
 
-    def merge_applied(self, call: Call, live: Object | None, applied: Object) -> Object:
-        """`live` after an apply of `applied`, with its managed fields. Raises `StatusError`."""
+    def merge_applied(
+        self, call: Call, live: Object | None, applied: Object, *, sent: Object | None = None
+    ) -> Object:
+        """`live` after an apply of `applied`, with its managed fields. Raises `StatusError`.
+
+        `sent` is `applied` as the client wrote it.
+        """
         served = call.served
         return apply(
             live,
@@ -401,6 +419,7 @@ class Verbs:
             facts=served.facts,
             now=self.now(),
             resets=reset_fields(served, call.part),
+            sent=sent,
         )
 
     # --- steps of every write
@@ -470,6 +489,11 @@ def _changes_nothing(served: ServedResource, obj: Object, old: Entry) -> bool:
     if old.stored is None or served.definition is None:
         return is_noop(old.obj, obj)
     return is_noop(old.stored, served.definition.convert(obj, served.storage_version))
+
+
+def _is_name(value: object) -> bool:
+    """Whether a patched `kind` or `apiVersion` can be decoded; it may be missing."""
+    return value is None or isinstance(value, str)
 
 
 def _is_untracked(served: ServedResource, old: Object, obj: Object) -> bool:
