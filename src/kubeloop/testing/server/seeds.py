@@ -10,7 +10,6 @@ See also: roles and bindings (`access.bootstrap_roles`).
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Iterator
 from typing import Final
 
@@ -21,6 +20,7 @@ from .builtin.preparation import new_api_service
 from .controllers.namespaces import NAMESPACES, SYSTEM_NAMESPACES, new_namespace
 from .registry import Registry
 from .storage.store import Object, Store, key_of
+from .values.uids import new_uid
 
 __all__ = ["seed", "with_new_identity"]
 
@@ -88,7 +88,7 @@ def seed(store: Store, registry: Registry, *, now: str) -> None:
 
 def with_new_identity(obj: Object, now: str) -> Object:
     """`obj` with a uid and a creation time."""
-    meta = {**obj["metadata"], "uid": str(uuid.uuid4()), "creationTimestamp": now}
+    meta = {**obj["metadata"], "uid": new_uid(), "creationTimestamp": now}
     return {**obj, "metadata": meta}
 
 
