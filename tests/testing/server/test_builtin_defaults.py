@@ -216,7 +216,6 @@ def test_volumes_are_defaulted() -> None:
             "NetworkPolicy",
             {"egress": [{"ports": [{"port": 1}]}]},
             {
-                "podSelector": {},
                 "policyTypes": ["Ingress", "Egress"],
                 "egress": [{"ports": [{"port": 1, "protocol": "TCP"}]}],
             },

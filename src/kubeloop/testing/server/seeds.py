@@ -10,17 +10,18 @@ See also: roles and bindings (`access.bootstrap_roles`).
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Iterator
 from typing import Final
 
 from .access.flow_control import flow_objects
 from .builtin.allocation import SERVICE_NETWORK
+from .builtin.builtin_defaults import default
 from .builtin.class_validation import SYSTEM_PRIORITIES
-from .builtin.preparation import new_api_service
-from .controllers.namespaces import NAMESPACES, SYSTEM_NAMESPACES, new_namespace
+from .builtin.preparation import new_api_service, new_namespace
+from .controllers.namespaces import NAMESPACES, SYSTEM_NAMESPACES
 from .registry import Registry
 from .storage.store import Object, Store, key_of
+from .values.uids import new_uid
 
 __all__ = ["seed", "with_new_identity"]
 
@@ -76,7 +77,7 @@ def seed(store: Store, registry: Registry, *, now: str) -> None:
         if store.get(storage, key) is None:
             created = with_new_identity(obj, now)
             if storage == NAMESPACES:
-                created = new_namespace(created)
+                created = new_namespace(default("", "Namespace", created))
             created = _with_manager(created, now)
             if storage == _API_SERVICES:
                 created = new_api_service(created)
@@ -88,7 +89,7 @@ def seed(store: Store, registry: Registry, *, now: str) -> None:
 
 def with_new_identity(obj: Object, now: str) -> Object:
     """`obj` with a uid and a creation time."""
-    meta = {**obj["metadata"], "uid": str(uuid.uuid4()), "creationTimestamp": now}
+    meta = {**obj["metadata"], "uid": new_uid(), "creationTimestamp": now}
     return {**obj, "metadata": meta}
 
 

@@ -38,7 +38,6 @@ __all__ = [
     "not_representable",
     "qualified",
     "request_entity_too_large",
-    "server_timeout",
     "service_unavailable",
     "success",
     "timeout",
@@ -330,15 +329,3 @@ def too_large_version(
     cause = Cause(reason="ResourceVersionTooLarge", message="Too large resource version")
     message = f"Too large resource version: {version}, current: {current}"
     return timeout(message, retry_after=1, causes=[cause])
-
-
-def server_timeout(
-    group: str, plural: str, verb: str, retry_after: int
-) -> StatusError:  # NewServerTimeout
-    message = (
-        f"The {verb} operation against {qualified(group, plural)} could not be completed at "
-        "this time, please try again."
-    )
-    details = {**_details(group, plural, ""), "retryAfterSeconds": retry_after}
-    headers = {"Retry-After": str(retry_after)}
-    return _status_error(500, "ServerTimeout", message, details=details, headers=headers)

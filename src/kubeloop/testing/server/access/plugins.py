@@ -27,6 +27,7 @@ from ..builtin.limit_admission import admit_limits
 from ..builtin.preparation import with_default_tolerations
 from ..builtin.value_rules import parse_quantity
 from ..controllers.namespaces import NAMESPACES
+from ..controllers.protection import PROTECTION
 from ..request.calls import Call
 from ..statuses import StatusError, forbidden
 from ..storage.store import Entry, Object, Store
@@ -46,12 +47,6 @@ _STORAGE_CLASSES: Final = ("storage.k8s.io", "storageclasses")
 _INGRESS_CLASSES: Final = ("networking.k8s.io", "ingressclasses")
 _SIGNING_REQUESTS: Final = ("certificates.k8s.io", "certificatesigningrequests")
 _TRUST_BUNDLES: Final = ("certificates.k8s.io", "clustertrustbundles")
-# Controllers remove these finalizers when no pod or claim uses the object any more.
-_PROTECTION: Final = {
-    _CLAIMS: "kubernetes.io/pvc-protection",
-    ("", "persistentvolumes"): "kubernetes.io/pv-protection",
-    ("storage.k8s.io", "volumeattributesclasses"): "kubernetes.io/vac-protection",
-}
 _DEFAULT_CLASSES: Final = (
     "storageclass.kubernetes.io/is-default-class",
     "storageclass.beta.kubernetes.io/is-default-class",
@@ -293,7 +288,7 @@ def _rejected(call: Call, obj: Object, why: str) -> StatusError:
 
 def _protect(call: Call, obj: Object) -> Object:
     # The plugin StorageObjectInUseProtection.
-    meta, finalizer = obj["metadata"], _PROTECTION[call.served.storage]
+    meta, finalizer = obj["metadata"], PROTECTION[call.served.storage]
     found = meta.get("finalizers") or []
     if finalizer in found:
         return obj

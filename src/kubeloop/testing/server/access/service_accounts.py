@@ -8,7 +8,6 @@ See also: `signing` (signatures), `token_requests` (the TokenRequest API).
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final, final
@@ -27,6 +26,7 @@ from ..identity import (
     service_account_name,
 )
 from ..values.causes import quoted
+from ..values.uids import new_uid
 from .signing import BadToken, SigningKey, unverified_claims, verify
 
 __all__ = ["ISSUER", "AuthenticatedToken", "BoundObject", "ServiceAccountTokens"]
@@ -116,7 +116,7 @@ class ServiceAccountTokens:
                 "exp": now + int(seconds),
                 "iat": now,
                 "iss": self.issuer,
-                "jti": str(uuid.uuid4()),
+                "jti": new_uid(),
                 "kubernetes.io": kubernetes,
                 "nbf": now,
                 "sub": service_account_name(meta["namespace"], meta["name"]),

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias, final
 
@@ -27,6 +26,7 @@ from ..identity import Objects
 from ..registry import Registry
 from ..statuses import Cause, StatusError
 from ..values.causes import quoted
+from ..values.uids import new_uid
 from .webhook_calls import CallFailed, Post, call_webhook, post
 from .webhook_reviews import (
     InvalidResponse,
@@ -253,7 +253,7 @@ class Webhooks:
         self, match: _Match, request: AdmissionRequest, *, mutating: bool
     ) -> WebhookResponse:
         hook = match.hook
-        version, uid = review_version(hook), str(uuid.uuid4())
+        version, uid = review_version(hook), new_uid()
         converted = msgspec.structs.replace(
             request,
             obj=self._in_version(request.obj, match.target, request) if request.obj else None,

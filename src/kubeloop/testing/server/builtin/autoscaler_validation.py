@@ -180,10 +180,10 @@ def _resource(source: _Raw, path: str) -> Causes:
     has_percent = target.get("averageUtilization") is not None
     has_value = target.get("averageValue") is not None
     if not has_percent and not has_value:
-        rule = "must set either a target raw value or a target utilization"
+        rule = "needs an average value or a utilization"
         yield causes.required(f"{where}.averageUtilization", rule)
     if has_percent and has_value:
-        rule = "may not set both a target raw value and a target utilization"
+        rule = "excludes a utilization"
         yield causes.forbidden(f"{where}.averageValue", rule)
 
 

@@ -163,11 +163,12 @@ def _failure_rule(rule: JsonObject) -> JsonObject:
 
 
 def _job_template(spec: JsonObject) -> JsonObject:
-    def fill(template: JsonObject) -> JsonObject:
-        template = with_defaults(template, {"metadata": {}})
-        return map_field(template, "spec", _template, make=True)
-
-    return map_field(spec, "jobTemplate", fill, make=True)
+    return map_field(
+        spec,
+        "jobTemplate",
+        lambda template: map_field(template, "spec", _template, make=True),
+        make=True,
+    )
 
 
 # --- core
@@ -307,7 +308,6 @@ def _behavior(behavior: JsonObject) -> JsonObject:
 
 def _network_policy(spec: JsonObject) -> JsonObject:
     # `SetDefaults_NetworkPolicy`: a policy affects egress only if it has egress rules.
-    spec = with_defaults(spec, {"podSelector": {}})
     if not spec.get("policyTypes"):
         types = ["Ingress", "Egress"] if spec.get("egress") else ["Ingress"]
         spec = {**spec, "policyTypes": types}
@@ -465,7 +465,7 @@ def _endpoint_port(port: JsonObject) -> JsonObject:
 _CHANGES: Final[dict[tuple[str, str], tuple[Callable[[JsonObject], JsonObject], ...]]] = {
     ("", "Endpoints"): (lambda obj: map_items(obj, "subsets", _subset),),
     ("", "LimitRange"): (_items_in_spec("limits", _limit),),
-    ("", "Namespace"): (_namespace, _spec_defaults(), _status_defaults(phase="Active")),
+    ("", "Namespace"): (_namespace, _status_defaults(phase="Active")),
     ("", "Node"): (
         lambda obj: map_field(obj, "spec", _node_networks),
         lambda obj: map_field(obj, "status", _node_status),
@@ -551,5 +551,4 @@ _CHANGES: Final[dict[tuple[str, str], tuple[Callable[[JsonObject], JsonObject], 
     ("storage.k8s.io", "StorageClass"): (
         _pointer_defaults(reclaimPolicy="Delete", volumeBindingMode="Immediate"),
     ),
-    ("storage.k8s.io", "VolumeAttachment"): (_spec_defaults(), _status_defaults(attached=False)),
 }

@@ -162,7 +162,7 @@ def _spec(spec: Raw) -> Causes:
             yield causes.duplicate(f"spec.usages[{index}]", usage)
     signer = spec.get("signerName") or ""
     if signer == _LEGACY:
-        rule = "the legacy signerName is not allowed via this API version"
+        rule = "this version has no legacy signer"
         yield causes.invalid("spec.signerName", signer, rule)
     else:
         yield from check_signer_name("spec.signerName", signer)
@@ -347,9 +347,7 @@ def _key(spec: Raw) -> Causes:
         bool(spec.get(each)) for each in ("stubPKCS10Request", "pkixPublicKey", "proofOfPossession")
     ]
     if keys not in ([True, False, False], [False, True, True]):
-        rule = (
-            "exactly one of (stubPKCS10Request) or (pkixPublicKey, proofOfPossession) must be set"
-        )
+        rule = "needs either stubPKCS10Request, or pkixPublicKey with proofOfPossession"
         yield causes.invalid("spec", None, rule)
         return
     from cryptography import x509

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from kubeloop.meta import problems_of_dns_label, problems_of_label_key, problems_of_label_value
+from kubeloop.meta import problems_of_dns_label, problems_of_label_key
 
 from ..values import causes
 from .field_rules import Check, Raw, check_fixed
+from .scheduling_validation import check_toleration
 from .value_rules import (
     Causes,
     check_labels,
@@ -32,8 +33,6 @@ SYSTEM_PRIORITIES: Final = {
     "system-cluster-critical": 2_000_000_000,
 }
 _STANDARD_RESOURCES: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
-_OPERATORS: Final = ("Equal", "Exists")
-_EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
 def _priority_class(obj: Raw, old: Raw | None) -> Causes:
@@ -92,7 +91,7 @@ def _tolerations(tolerations: Any) -> Causes:
     # `ValidateTolerations`, and each combination may occur once.
     keys: list[tuple[Any, ...]] = []
     for index, each in enumerate_objects(tolerations):
-        yield from _toleration(f"scheduling.tolerations[{index}]", each)
+        yield from check_toleration(f"scheduling.tolerations[{index}]", each)
         key = tuple(each.get(field) or "" for field in ("key", "operator", "value", "effect"))
         if key in keys:
             yield causes.duplicate(f"scheduling.tolerations[{index}]", dict(each))
@@ -101,27 +100,6 @@ def _tolerations(tolerations: Any) -> Causes:
         if each.get("key"):
             where = f"scheduling.tolerations[{index}].key"
             yield from check_name(where, each["key"], problems_of_label_key)
-
-
-def _toleration(path: str, toleration: Raw) -> Causes:
-    operator, value = toleration.get("operator") or "", toleration.get("value") or ""
-    effect = toleration.get("effect") or ""
-    if not toleration.get("key") and operator != "Exists":
-        rule = "operator must be Exists when `key` is empty"
-        yield causes.invalid(f"{path}.operator", operator, rule)
-    if toleration.get("tolerationSeconds") is not None and effect != "NoExecute":
-        rule = "effect must be 'NoExecute' when `tolerationSeconds` is set"
-        yield causes.invalid(f"{path}.effect", effect, rule)
-    if operator in ("Equal", ""):
-        yield from check_name(f"{path}.operator", value, problems_of_label_value)
-    elif operator == "Exists":
-        if value:
-            rule = "value must be empty when `operator` is 'Exists'"
-            yield causes.invalid(f"{path}.operator", value, rule)
-    else:
-        yield causes.not_supported(f"{path}.operator", operator, _OPERATORS)
-    if effect and effect not in _EFFECTS:
-        yield causes.not_supported(f"{path}.effect", effect, _EFFECTS)
 
 
 # --- leases

@@ -1,8 +1,8 @@
 """Validation of core kinds other than pods, controllers and volumes.
 
 Guarantees: the common checks, with kube-apiserver's paths, reasons and messages.
-See also: volumes and claims (`storage_validation`), addresses and ports that the server
-allocates (`preparation`).
+See also: volumes and claims (`volume_validation`, `claim_validation`), addresses and ports that
+the server allocates (`preparation`).
 """
 
 from __future__ import annotations

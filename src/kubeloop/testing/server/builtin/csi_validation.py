@@ -2,7 +2,8 @@
 
 Guarantees: the checks of kube-apiserver's `pkg/apis/storage/validation`, with its paths, reasons
 and order.
-See also: volumes and claims (`storage_validation`), shared checks (`field_rules`).
+See also: volumes and claims (`volume_validation`, `claim_validation`), shared
+checks (`field_rules`).
 """
 
 from __future__ import annotations

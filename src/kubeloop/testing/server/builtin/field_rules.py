@@ -29,7 +29,6 @@ __all__ = [
     "check_fixed",
     "check_known",
     "check_qualified_name",
-    "check_range",
     "check_required",
     "check_signer_name",
     "check_unique",
@@ -53,15 +52,6 @@ def check_known(path: str, value: Any, allowed: Iterable[str]) -> Causes:
     """One of `allowed`; unlike `check_choice`, an empty text is wrong too. None is not checked."""
     if value is not None and value not in allowed:
         yield causes.not_supported(path, value, sorted(allowed))
-
-
-def check_range(path: str, value: Any, lowest: int, highest: int | None = None) -> Causes:
-    if not isinstance(value, int):
-        return
-    if value < lowest or (highest is not None and value > highest):
-        rule = f"must be at least {lowest}"
-        rule += "" if highest is None else f" and at most {highest}"
-        yield causes.invalid(path, value, rule)
 
 
 def check_fixed(path: str, value: Any, before: Any) -> Causes:

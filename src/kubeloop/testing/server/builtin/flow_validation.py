@@ -14,8 +14,8 @@ from typing import Any, Final
 from kubeloop.meta import problems_of_dns_label, problems_of_dns_subdomain
 
 from ..values import causes
-from .field_rules import Check, Raw, check_range, check_required
-from .value_rules import Causes, check_name, enumerate_objects
+from .field_rules import Check, Raw, check_required
+from .value_rules import Causes, check_minimum, check_name, check_range, enumerate_objects
 
 __all__ = ["FLOWS", "FLOW_STATUSES"]
 
@@ -67,7 +67,7 @@ def _rule(path: str, rule: Raw) -> Causes:
     for index, subject in enumerate_objects(rule.get("subjects")):
         yield from _subject(f"{path}.subjects[{index}]", subject)
     if not rule.get("resourceRules") and not rule.get("nonResourceRules"):
-        why = "at least one of resourceRules and nonResourceRules has to be non-empty"
+        why = "needs resourceRules or nonResourceRules"
         yield causes.required(path, why)
     for index, each in enumerate_objects(rule.get("resourceRules")):
         yield from _resource_rule(f"{path}.resourceRules[{index}]", each)
@@ -163,7 +163,7 @@ def _level(obj: Raw, _: Raw | None) -> Causes:
     spec, name = obj.get("spec") or {}, (obj.get("metadata") or {}).get("name")
     kind, limited, exempt = spec.get("type") or "", spec.get("limited"), spec.get("exempt")
     if (name == "exempt") != (kind == "Exempt"):
-        rule = "must be 'Exempt' if and only if `name` is 'exempt'"
+        rule = "the level named exempt, and no other, has the type Exempt"
         yield causes.invalid("spec.type", kind, rule)
     if kind == "Exempt":
         yield from _exempt(exempt or {})
@@ -185,14 +185,14 @@ def _level(obj: Raw, _: Raw | None) -> Causes:
 def _exempt(exempt: Raw) -> Causes:
     path = "spec.exempt"
     shares = exempt.get("nominalConcurrencyShares")
-    yield from check_range(f"{path}.nominalConcurrencyShares", shares, 0)
+    yield from check_minimum(f"{path}.nominalConcurrencyShares", shares)
     yield from check_range(f"{path}.lendablePercent", exempt.get("lendablePercent"), 0, 100)
 
 
 def _limited(limited: Raw) -> Causes:
     path, response = "spec.limited", limited.get("limitResponse") or {}
     shares = limited.get("nominalConcurrencyShares")
-    yield from check_range(f"{path}.nominalConcurrencyShares", shares, 0)
+    yield from check_minimum(f"{path}.nominalConcurrencyShares", shares)
     kind, queuing = response.get("type") or "", response.get("queuing")
     where = f"{path}.limitResponse"
     if kind == "Queue" and queuing is not None:
@@ -201,7 +201,7 @@ def _limited(limited: Raw) -> Causes:
         yield causes.not_supported(f"{where}.type", kind, ("Queue", "Reject"))
     yield from check_range(f"{path}.lendablePercent", limited.get("lendablePercent"), 0, 100)
     borrowed = limited.get("borrowingLimitPercent")
-    yield from check_range(f"{path}.borrowingLimitPercent", borrowed, 0)
+    yield from check_minimum(f"{path}.borrowingLimitPercent", borrowed)
     if kind == "Reject" and queuing is not None:
         yield causes.forbidden(f"{where}.queuing", "must be nil if the type is not Queue")
     elif kind == "Queue" and queuing is None:
@@ -214,7 +214,7 @@ def _queuing(path: str, queuing: Raw) -> Causes:
     # `ValidatePriorityLevelQueuingConfiguration`.
     length, queues = queuing.get("queueLengthLimit") or 0, queuing.get("queues") or 0
     hand = queuing.get("handSize") or 0
-    yield from check_range(f"{path}.queueLengthLimit", length, 1)
+    yield from check_minimum(f"{path}.queueLengthLimit", length, 1)
     yield from check_range(f"{path}.queues", queues, 1, _MAX_QUEUES)
     if hand <= 0:
         yield causes.invalid(f"{path}.handSize", hand, "must be positive")

@@ -317,10 +317,10 @@ def _schedule(spec: _Raw, before: _Raw) -> Causes:
         yield causes.invalid(where, schedule, problem)
     if "TZ" in schedule:
         if "TZ" not in (before.get("schedule") or ""):
-            rule = "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"
+            rule = "a time zone belongs into timeZone, not into TZ or CRON_TZ"
             yield causes.invalid(where, schedule, rule)
         elif spec.get("timeZone") is not None:
-            rule = "cannot use both timeZone field and TZ or CRON_TZ in schedule"
+            rule = "TZ and CRON_TZ exclude timeZone"
             yield causes.invalid(where, schedule, rule)
 
 

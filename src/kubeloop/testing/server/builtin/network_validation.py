@@ -258,7 +258,7 @@ def _service_network(obj: _Raw, old: _Raw | None) -> Causes:
         yield from check_cidr(f"{where}[{index}]", each)
     families = [ip_family(each.partition("/")[0]) for each in networks]
     if len(networks) == 2 and all(map(is_network, networks)) and families[0] == families[1]:
-        rule = "may specify no more than one IP for each IP family"
+        rule = "has two values of one IP family"
         yield causes.invalid(where, networks, rule)
 
 

@@ -64,7 +64,7 @@ def _networks(spec: _Raw) -> Causes:
     if len(networks) > 1:
         families = {ip_family(each.partition("/")[0]) for each in networks}
         if len(families) != 2 or len(networks) > 2:
-            rule = "may specify no more than one CIDR for each IP family"
+            rule = "has two networks of one IP family"
             yield causes.invalid(where, networks, rule)
 
 

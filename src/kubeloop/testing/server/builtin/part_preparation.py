@@ -1,6 +1,6 @@
 """Prepares objects for writes to subresources, as `PrepareForUpdate` of their strategies.
 
-What is kept of metadata and spec is decided before (`verbs.objects`); this is about values that
+What is kept of metadata and spec is decided before (`verbs.updates`); this is about values that
 the server sets or keeps in the status.
 Guarantees: never changes objects in place.
 See also: creation and update of whole objects (`preparation`).

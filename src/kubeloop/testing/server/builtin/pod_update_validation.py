@@ -130,7 +130,7 @@ def _added_gates(spec: _Raw, before: _Raw) -> Causes:
     former = {each.get("name") for _, each in enumerate_objects(before.get("schedulingGates"))}
     for index, each in enumerate_objects(spec.get("schedulingGates")):
         if each.get("name") not in former:
-            rule = f"only deletion is allowed, but found new scheduling gate '{each.get('name')}'"
+            rule = f"gates can only be removed, and '{each.get('name')}' is new"
             yield causes.forbidden(f"spec.schedulingGates[{index}].name", rule)
 
 
@@ -205,7 +205,7 @@ def _resize(new: _Raw, old: _Raw) -> Causes:
     # The class decides how the kernel treats the pod, so it is fixed when the pod starts.
     before = value_at(old, "status", "qosClass") or quality_of_service(old)
     if quality_of_service(new) != before:
-        rule = "Pod QOS Class may not change as a result of resizing"
+        rule = "a resize cannot change the QoS class"
         yield causes.invalid("spec", before, rule)
     for group in ("initContainers", "containers"):
         pairs = zip(
@@ -236,7 +236,7 @@ def problems_of_pod_status(new: _Raw, old: _Raw) -> Causes:
     if node and node != before.get("nominatedNodeName"):
         yield from check_name("status.nominatedNodeName", node, problems_of_dns_subdomain)
         if value_at(old, "spec", "nodeName"):
-            rule = "may not be set on pods that are already bound to a node"
+            rule = "the pod is bound to a node already"
             yield causes.forbidden("status.nominatedNodeName", rule)
     yield from check_unchanged("status.qosClass", status.get("qosClass"), before.get("qosClass"))
     for group, containers in _STATUSES:
@@ -299,5 +299,5 @@ def _addresses(status: _Raw, before: _Raw, single: str, several: str) -> Causes:
             yield from check_ip(f"{path}[{index}]", each)
     families = [ip_family(each) for each in found]
     if len(found) > 1 and (len(found) > 2 or families[0] == families[1]) and all(families):
-        rule = "may specify no more than one IP for each IP family"
+        rule = "has two values of one IP family"
         yield causes.invalid(path, status.get(several), rule)

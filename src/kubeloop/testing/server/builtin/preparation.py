@@ -26,6 +26,7 @@ from .value_rules import parse_quantity
 
 __all__ = [
     "new_api_service",
+    "new_namespace",
     "prepare_for_create",
     "prepare_for_update",
     "with_default_tolerations",
@@ -195,8 +196,9 @@ def _tolerates(toleration: Mapping[str, Any], key: str) -> bool:
     return matches_key and toleration.get("effect") in ("NoExecute", None, "")
 
 
-def _new_namespace(obj: JsonObject) -> JsonObject:
-    # This finalizer keeps the namespace until the namespace controller has emptied it.
+def new_namespace(obj: JsonObject) -> JsonObject:
+    """A new namespace: active, and kept until the namespace controller has emptied it."""
+
     def add_finalizer(spec: JsonObject) -> JsonObject:
         found = spec.get("finalizers") or []
         return spec if "kubernetes" in found else {**spec, "finalizers": [*found, "kubernetes"]}
@@ -323,7 +325,7 @@ def _new_definition(obj: JsonObject) -> JsonObject:
 
 
 _NEW: Final[dict[tuple[str, str], Callable[[JsonObject], JsonObject]]] = {
-    ("", "Namespace"): _new_namespace,
+    ("", "Namespace"): new_namespace,
     ("", "Node"): lambda obj: map_field(obj, "spec", _with_not_ready, make=True),
     ("", "PersistentVolume"): _new_volume,
     ("", "PersistentVolumeClaim"): lambda obj: map_field(obj, "spec", _data_sources),

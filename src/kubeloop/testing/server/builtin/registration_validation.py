@@ -18,8 +18,15 @@ from kubeloop.meta import (
 )
 
 from ..values import causes
-from .field_rules import Check, Raw, check_conditions, check_known, check_range, check_required
-from .value_rules import Causes, check_name, check_port, check_unchanged, enumerate_objects
+from .field_rules import Check, Raw, check_conditions, check_known, check_required
+from .value_rules import (
+    Causes,
+    check_name,
+    check_port,
+    check_range,
+    check_unchanged,
+    enumerate_objects,
+)
 
 __all__ = ["REGISTRATION", "REGISTRATION_STATUSES"]
 
@@ -103,7 +110,7 @@ def _migration_status(obj: Raw, old: Raw | None) -> Causes:
     true, true_before = _true_conditions(status), _true_conditions(before)
     conditions = status.get("conditions")
     if {"Succeeded", "Failed"} <= true:
-        rule = "Both success and failed conditions cannot be true at the same time"
+        rule = "Succeeded and Failed exclude each other"
         yield causes.invalid("status.conditions", conditions, rule)
     for kind in ("Succeeded", "Failed"):
         if kind in true_before and kind not in true:

@@ -28,7 +28,13 @@ from .value_rules import (
     enumerate_objects,
 )
 
-__all__ = ["EFFECTS", "check_node_selector", "problems_of_placement", "problems_of_tolerations"]
+__all__ = [
+    "EFFECTS",
+    "check_node_selector",
+    "check_toleration",
+    "problems_of_placement",
+    "problems_of_tolerations",
+]
 
 _Raw: TypeAlias = Mapping[str, Any]
 
@@ -199,16 +205,18 @@ def _keys_in_selector(path: str, keys: list[str], selector: Any) -> Causes:
 def problems_of_tolerations(spec: _Raw, path: str) -> Causes:
     """What is wrong with the tolerations of a pod."""
     for index, each in enumerate_objects(spec.get("tolerations")):
-        yield from _toleration(each, f"{path}.tolerations[{index}]")
+        where = f"{path}.tolerations[{index}]"
+        if each.get("key"):
+            yield from check_name(f"{where}.key", each["key"], problems_of_label_key)
+        yield from check_toleration(where, each)
 
 
-def _toleration(each: _Raw, path: str) -> Causes:
+def check_toleration(path: str, each: _Raw) -> Causes:
+    """A toleration; the form of its key is checked apart (`KeyFormatCovered`)."""
     # `ValidateTolerations`.
     key, operator = each.get("key") or "", each.get("operator") or ""
     value, effect = each.get("value") or "", each.get("effect") or ""
-    if key:
-        yield from check_name(f"{path}.key", key, problems_of_label_key)
-    elif operator != "Exists":
+    if not key and operator != "Exists":
         rule = "must be Exists when `key` is empty, which matches all keys and values"
         yield causes.invalid(f"{path}.operator", operator, rule)
     if each.get("tolerationSeconds") is not None and effect != "NoExecute":

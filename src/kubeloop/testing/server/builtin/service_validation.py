@@ -207,7 +207,7 @@ def _address_values(several: list[str], families: list[str]) -> Causes:
     if has_invalid or several[:1] == ["None"]:
         return
     if len(several) > 1 and not _is_dual_stack(several):
-        rule = "may specify no more than one IP for each IP family"
+        rule = "has two values of one IP family"
         yield causes.invalid(where, several, rule)
     for index, (each, family) in enumerate(zip(several, families, strict=False)):
         if ip_family(each) != family:

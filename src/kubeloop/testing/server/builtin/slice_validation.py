@@ -137,7 +137,7 @@ def _device(path: str, device: Raw, old: Raw | None) -> Causes:
     yield from check_device_name(f"{path}.name", device.get("name") or "")
     attributes, capacity = device.get("attributes") or {}, device.get("capacity") or {}
     if len(attributes) + len(capacity) > 32:
-        rule = "the total number of attributes and capacities must not exceed 32"
+        rule = "a device has at most 32 attributes and capacities"
         yield causes.invalid(path, len(attributes) + len(capacity), rule)
     for name, value in attributes.items():
         yield from check_attribute_name(f"{path}.attributes", name)

@@ -194,7 +194,7 @@ def _resources(path: str, resources: Sequence[str]) -> Causes:
     if len(resources) > 1 and "*/*" in resources:
         yield causes.invalid(path, resources, "if '*/*' is present, must not specify others")
     if "*" in resources and plain:
-        rule = "if '*' is present, must not specify other resources without subresources"
+        rule = "'*' contains the other resources without subresources"
         yield causes.invalid(path, resources, rule)
 
 

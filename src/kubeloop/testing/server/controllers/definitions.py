@@ -16,8 +16,8 @@ from ..apply.tracking import Tracker
 from ..registry import Registry
 from ..request.calls import Call
 from ..request.options import DeleteOptions
-from ..schema.crd_status import end_deletion, is_established, mark_deleting, status_of
-from ..schema.crd_validation import problems_of_crd
+from ..schema.crd_status import end_deletion, mark_deleting, status_of
+from ..schema.crd_validation import is_established, problems_of_crd
 from ..schema.crds import CustomKind, default_crd
 from ..storage.store import Change, Entry, Object, Storage, Store, timestamp
 from ..verbs.deletion import CLEANUP, DEFINITIONS, Deleter

@@ -18,25 +18,10 @@ from ..storage.store import Change, Entry, Object, Store
 from ..values.zero_values import complete
 from ..verbs.deletion import Deleter
 
-__all__ = ["NAMESPACES", "SYSTEM_NAMESPACES", "NamespaceController", "new_namespace"]
+__all__ = ["NAMESPACES", "SYSTEM_NAMESPACES", "NamespaceController"]
 
 NAMESPACES = ("", "namespaces")
 SYSTEM_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
-
-
-def new_namespace(obj: Object) -> Object:
-    """A new namespace: active, labelled with its name, and with the finalizer `kubernetes`."""
-    meta = obj["metadata"]
-    labels = {**(meta.get("labels") or {}), "kubernetes.io/metadata.name": meta.get("name", "")}
-    # namespaceStrategy.PrepareForCreate.
-    spec = {**(obj.get("spec") or {})}
-    spec["finalizers"] = list(dict.fromkeys([*(spec.get("finalizers") or ()), "kubernetes"]))
-    return {
-        **obj,
-        "metadata": {**meta, "labels": labels},
-        "spec": spec,
-        "status": {"phase": "Active"},
-    }
 
 
 @final

@@ -13,13 +13,13 @@ from typing import Final, final
 from ..storage.store import Change, Entry, Object, Store
 from ..values.json_values import value_at
 
-__all__ = ["ProtectionController"]
+__all__ = ["PROTECTION", "ProtectionController"]
 
 _PODS: Final = ("", "pods")
 _CLAIMS: Final = ("", "persistentvolumeclaims")
 _VOLUMES: Final = ("", "persistentvolumes")
 _CLASSES: Final = ("storage.k8s.io", "volumeattributesclasses")
-_FINALIZERS: Final = {
+PROTECTION: Final = {
     _CLAIMS: "kubernetes.io/pvc-protection",
     _VOLUMES: "kubernetes.io/pv-protection",
     _CLASSES: "kubernetes.io/vac-protection",
@@ -38,7 +38,7 @@ class ProtectionController:
 
     def observe(self, change: Change) -> bool:
         """Queue a deleted object, or all that wait when one of their users changed."""
-        finalizer = _FINALIZERS.get(change.storage)
+        finalizer = PROTECTION.get(change.storage)
         if finalizer is not None and _is_held(change.new, finalizer):
             self._waiting[change.storage, change.key] = None
             self._is_due = True
@@ -55,7 +55,7 @@ class ProtectionController:
         self._is_due = False
         for storage, key in list(self._waiting):
             entry = self._store.get(storage, key)
-            if entry is None or not _is_held(entry, _FINALIZERS[storage]):
+            if entry is None or not _is_held(entry, PROTECTION[storage]):
                 del self._waiting[storage, key]
             elif not self._is_used(storage, entry):
                 del self._waiting[storage, key]
@@ -73,7 +73,7 @@ class ProtectionController:
 
     def _release(self, storage: tuple[str, str], entry: Entry) -> None:
         meta = dict(entry.obj["metadata"])
-        kept = [each for each in meta["finalizers"] if each != _FINALIZERS[storage]]
+        kept = [each for each in meta["finalizers"] if each != PROTECTION[storage]]
         if kept:
             obj = {**entry.obj, "metadata": {**meta, "finalizers": kept}}
             self._store.write(storage, obj)

@@ -152,7 +152,6 @@ class WriteOptions(msgspec.Struct, frozen=True):
 
 
 NO_OPTIONS = WriteOptions()
-_WRITE_NAMES = ("dryRun", "fieldManager", "fieldValidation", "force")
 _VALIDATIONS: dict[str, FieldValidation] = {
     "": "Warn",
     "Ignore": "Ignore",

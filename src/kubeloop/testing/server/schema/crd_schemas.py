@@ -19,7 +19,7 @@ from .schema_nodes import Node
 from .schema_validation import problems_of
 from .schemas import Schema, embedded_problems
 
-__all__ = ["problems_of_schema"]
+__all__ = ["problems_of_schema", "schema_of"]
 
 _Raw: TypeAlias = Mapping[str, Any]
 
@@ -72,6 +72,11 @@ _AT_ROOT_WITH_STATUS: Final = frozenset(
         "x-kubernetes-validations",
     ]
 )
+
+
+def schema_of(version: _Raw) -> Any:
+    """The schema of a version of a definition."""
+    return (version.get("schema") or {}).get("openAPIV3Schema")
 
 
 def problems_of_schema(schema: _Raw, path: str, *, has_status: bool) -> list[Cause]:

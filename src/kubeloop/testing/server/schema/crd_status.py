@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from .crd_validation import APPROVED, is_protected
+from .crd_validation import APPROVED, is_established, is_protected
 
-__all__ = ["end_deletion", "is_established", "mark_deleted", "mark_deleting", "status_of"]
+__all__ = ["end_deletion", "mark_deleted", "mark_deleting", "status_of"]
 
 _Crd = Mapping[str, Any]
 
@@ -43,14 +43,6 @@ def status_of(crd: _Crd, others: Iterable[_Crd] = (), *, now: str) -> dict[str, 
         "acceptedNames": {"kind": "", "plural": "", **accepted},
         "conditions": conditions,
     }
-
-
-def is_established(crd: _Crd) -> bool:
-    """Whether the kind of a definition is served."""
-    conditions = (crd.get("status") or {}).get("conditions") or ()
-    return any(
-        each.get("type") == "Established" and each.get("status") == "True" for each in conditions
-    )
 
 
 def _condition(kind: str, status: str, reason: str, message: str) -> dict[str, Any]:

@@ -21,9 +21,9 @@ from ..statuses import Cause
 from ..values import causes
 from ..values.json_values import json_equal
 from .crd_conversion import problems_of_conversion
-from .crd_schemas import problems_of_schema
+from .crd_schemas import problems_of_schema, schema_of
 
-__all__ = ["APPROVED", "is_protected", "problems_of_crd"]
+__all__ = ["APPROVED", "is_established", "is_protected", "problems_of_crd"]
 
 _COLUMN_TYPES: Final = ("boolean", "date", "integer", "number", "string")
 _COLUMN_FORMATS: Final = (
@@ -68,7 +68,7 @@ def problems_of_crd(crd: Mapping[str, Any], old: Mapping[str, Any] | None = None
 
 def _conversion_problems(spec: Mapping[str, Any], old: Mapping[str, Any] | None) -> list[Cause]:
     before = None if old is None else (old.get("spec") or {}).get("conversion") or {}
-    established = old is not None and _is_established(old)
+    established = old is not None and is_established(old)
     return problems_of_conversion(spec.get("conversion") or {}, before, established=established)
 
 
@@ -106,7 +106,7 @@ def _scope_problems(spec: Mapping[str, Any]) -> Iterator[Cause]:
 def _version_problems(spec: Mapping[str, Any]) -> Iterator[Cause]:
     versions = spec.get("versions") or []
     for index, version in enumerate(versions):
-        if _schema_of(version) is None:
+        if schema_of(version) is None:
             yield causes.required(f"spec.versions[{index}].schema.openAPIV3Schema")
     for index, version in enumerate(versions):
         yield from _one_version(version, f"spec.versions[{index}]", versions)
@@ -190,12 +190,8 @@ def _is_shared(versions: list[Mapping[str, Any]], name: str) -> bool:
     return all(json_equal(each.get(name), first) for each in versions)
 
 
-def _schema_of(version: Mapping[str, Any]) -> Any:
-    return (version.get("schema") or {}).get("openAPIV3Schema")
-
-
 def _schema_problems(version: Mapping[str, Any], path: str) -> list[Cause]:
-    schema = _schema_of(version)
+    schema = schema_of(version)
     if schema is None:
         return []
     has_status = (version.get("subresources") or {}).get("status") is not None
@@ -267,7 +263,7 @@ def _json_path_problems(json_path: str, where: str) -> Iterator[Cause]:
 def _selectable_problems(version: Mapping[str, Any], path: str) -> Iterator[Cause]:
     # `ValidateCustomResourceSelectableFields`.
     seen: set[str] = set()
-    if version.get("selectableFields") and not _schema_of(version):
+    if version.get("selectableFields") and not schema_of(version):
         rule = "may only be set when validations.schema is included"
         yield causes.invalid(path, "", rule)
         return
@@ -276,7 +272,7 @@ def _selectable_problems(version: Mapping[str, Any], path: str) -> Iterator[Caus
         if not json_path:
             yield causes.required(where)
             continue
-        yield from _one_selectable(json_path, _schema_of(version) or {}, where)
+        yield from _one_selectable(json_path, schema_of(version) or {}, where)
         if json_path in seen:
             yield causes.duplicate(where, json_path)
         seen.add(json_path)
@@ -344,6 +340,14 @@ _PROTECTED: Final = (".k8s.io", ".kubernetes.io")
 APPROVED: Final = "api-approved.kubernetes.io"  # the annotation of a protected group
 
 
+def is_established(crd: Mapping[str, Any]) -> bool:
+    """Whether the kind of a definition is served."""
+    conditions = (crd.get("status") or {}).get("conditions") or ()
+    return any(
+        each.get("type") == "Established" and each.get("status") == "True" for each in conditions
+    )
+
+
 def is_protected(group: str) -> bool:
     """Whether a group belongs to the Kubernetes community."""
     return group in {"k8s.io", "kubernetes.io"} or group.endswith(_PROTECTED)
@@ -377,7 +381,7 @@ def _annotation(crd: Mapping[str, Any]) -> str:
 def _change_problems(crd: Mapping[str, Any], old: Mapping[str, Any]) -> Iterator[Cause]:
     # Scope and kind may change until the kind is established and served.
     immutable = ["group", "names.plural"]
-    if _is_established(old):
+    if is_established(old):
         immutable = ["scope", "names.kind", *immutable]
     for path in immutable:
         new, before = _at(crd.get("spec"), path), _at(old.get("spec"), path)
@@ -389,13 +393,6 @@ def _at(value: Any, path: str) -> Any:
     for step in path.split("."):
         value = (value or {}).get(step)
     return value or ""
-
-
-def _is_established(crd: Mapping[str, Any]) -> bool:
-    conditions = (crd.get("status") or {}).get("conditions") or ()
-    return any(
-        each.get("type") == "Established" and each.get("status") == "True" for each in conditions
-    )
 
 
 def _stored_problems(crd: Mapping[str, Any], spec: Mapping[str, Any]) -> Iterator[Cause]:

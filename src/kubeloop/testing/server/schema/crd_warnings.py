@@ -13,6 +13,7 @@ from typing import Any, Final
 from kubeloop.meta import problems_of_label_key
 
 from .crd_rules import rules_of
+from .crd_schemas import schema_of
 from .schema_nodes import is_known_format
 
 __all__ = ["not_evaluated", "warnings_of_crd", "warnings_of_finalizers"]
@@ -35,7 +36,7 @@ def not_evaluated(crd: Mapping[str, Any], old: Mapping[str, Any] | None) -> list
 def _not_evaluated(crd: Mapping[str, Any]) -> Iterator[str]:
     spec = crd.get("spec") or {}
     for version in spec.get("versions") or ():
-        paths = [path or "the root" for path in rules_of(_schema_of(version))]
+        paths = [path or "the root" for path in rules_of(schema_of(version))]
         if paths:
             more = f" and {len(paths) - _MAX_PATHS} more" if len(paths) > _MAX_PATHS else ""
             yield (
@@ -50,14 +51,10 @@ def _not_evaluated(crd: Mapping[str, Any]) -> Iterator[str]:
         )
 
 
-def _schema_of(version: Mapping[str, Any]) -> Any:
-    return (version.get("schema") or {}).get("openAPIV3Schema")
-
-
 def _schemas(crd: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """The schemas of a definition; one that all versions share counts once."""
     versions = (crd.get("spec") or {}).get("versions") or ()
-    found = [schema for each in versions if isinstance(schema := _schema_of(each), Mapping)]
+    found = [schema for each in versions if isinstance(schema := schema_of(each), Mapping)]
     yield from found[:1] if all(each == found[0] for each in found) else found
 
 

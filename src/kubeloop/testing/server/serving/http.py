@@ -22,7 +22,6 @@ from __future__ import annotations
 import asyncio
 import gzip
 import logging
-import os
 from collections.abc import Awaitable, Callable
 from typing import Any, final
 from urllib.parse import parse_qsl, unquote
@@ -57,6 +56,7 @@ from ..statuses import (
     timeout,
 )
 from ..storage.store import encoded
+from ..values.uids import new_uid
 from ..verbs.logs import LogStream
 from .dispatch import Dispatcher, ListStream, WatchStream
 from .streaming import Streamer
@@ -100,7 +100,7 @@ class HTTPHandler:
     async def handle(self, http: web.BaseRequest) -> web.StreamResponse:
         """Respond to one request; raises only when cancelled or disconnected."""
         headers: CIMultiDict[str] = CIMultiDict()
-        headers["Audit-Id"] = http.headers.get("Audit-ID") or _new_audit_id()
+        headers["Audit-Id"] = http.headers.get("Audit-ID") or new_uid()
         headers["Cache-Control"] = "no-cache, private"
         try:
             if self._guard is not None:
@@ -203,12 +203,6 @@ class HTTPHandler:
         if not media:  # a response of kube-openapi without a body has no type
             del headers["Content-Type"]
         return web.Response(status=response.code, body=body, headers=headers)
-
-
-def _new_audit_id() -> str:
-    """A random UUID, as text; several times faster than `uuid.uuid4`, and every request has one."""
-    text = os.urandom(16).hex()
-    return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-a{text[17:20]}-{text[20:]}"
 
 
 def _final_response(reply: Reply) -> Response:

@@ -5,8 +5,8 @@ A create passes, after `serving.http` and `serving.dispatch`:
     read_object            decode the body, drop unknown fields, convert to the storage version
     admission.check        the namespace exists and is not terminating
     with_system_metadata   uid, creation time, generation
-    strategy.default       default values, then a name for `generateName`
-    strategy.complete      zero values, as Go writes them
+    strategy.default       default values
+    strategy.complete      zero values, as Go writes them; then a name for `generateName`
     Tracker.track          managed fields
     admission.mutate_new   priority, runtime class, default class and limits, by built-in plugins
     strategy.prepare_create  reset the status, allocate addresses
@@ -20,7 +20,8 @@ A create passes, after `serving.http` and `serving.dispatch`:
 Guarantees: a write is atomic, and it is stored only if the object is still the one that was
 read when the write began (optimistic concurrency, as etcd's transactions give it to
 kube-apiserver); a dry run does everything but the store. Only webhooks make a write wait.
-See also: `request.calls` (arguments and results), `deletion`, `lists`, `subresources`.
+See also: `request.calls` (arguments and results), `updates` (what an update keeps), `deletion`,
+`lists`, `subresources`.
 """
 
 from __future__ import annotations
