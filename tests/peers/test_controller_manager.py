@@ -29,6 +29,8 @@ EXPECTED = (
     "not as new as written version",  # it reads its own write later, and retries
     '\\" not found"',  # deleted while it was processed
 )
+# The garbage collector still watches a custom kind whose definition another test deleted.
+DELETED_KIND = re.compile("could not find the requested resource.*PartialObjectMetadata")
 DEPLOYMENT = """
 apiVersion: apps/v1
 kind: Deployment
@@ -220,4 +222,5 @@ def test_no_controller_logs_an_error_that_it_would_not_log_with_kube_apiserver(
 
     errors = [line for line in log().splitlines() if re.match(r"[EF]\d{4} ", line)]
 
+    errors = [line for line in errors if not DELETED_KIND.search(line)]
     assert [line for line in errors if not any(text in line for text in EXPECTED)] == []
