@@ -28,6 +28,7 @@ EXPECTED = (
     "the object has been modified",
     "not as new as written version",  # it reads its own write later, and retries
     '\\" not found"',  # deleted while it was processed
+    "requeue it",  # another controller was faster: it tries again
 )
 # The garbage collector still watches a custom kind whose definition another test deleted.
 DELETED_KIND = re.compile("could not find the requested resource.*PartialObjectMetadata")
