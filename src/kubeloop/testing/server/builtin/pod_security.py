@@ -124,17 +124,22 @@ def _setters(spec: _Raw, is_bad: Callable[[_Raw], bool]) -> str:
 # --- baseline
 
 
-def _app_armor(metadata: _Raw, spec: _Raw) -> Violation | None:
+def _wrong_profiles(spec: _Raw, field: str) -> tuple[str, set[str]]:
+    """Who sets a profile of a type that is not allowed, and the types."""
     values: set[str] = set()
 
     def is_bad(holder: _Raw) -> bool:
-        profile = _setting(holder, "appArmorProfile")
+        profile = _setting(holder, field)
         if profile is None or profile.get("type") in _PROFILES:
             return False
         values.add(profile.get("type") or "")
         return True
 
-    setters = _setters(spec, is_bad)
+    return _setters(spec, is_bad), values
+
+
+def _app_armor(metadata: _Raw, spec: _Raw) -> Violation | None:
+    setters, values = _wrong_profiles(spec, "appArmorProfile")
     annotations = sorted(
         f'{key}="{value}"'
         for key, value in (metadata.get("annotations") or {}).items()
@@ -248,16 +253,7 @@ def _selinux(_: _Raw, spec: _Raw) -> Violation | None:
 
 
 def _seccomp(_: _Raw, spec: _Raw) -> Violation | None:
-    values: set[str] = set()
-
-    def is_bad(holder: _Raw) -> bool:
-        profile = _setting(holder, "seccompProfile")
-        if profile is None or profile.get("type") in _PROFILES:
-            return False
-        values.add(profile.get("type") or "")
-        return True
-
-    setters = _setters(spec, is_bad)
+    setters, values = _wrong_profiles(spec, "seccompProfile")
     found = _quoted(sorted(values))
     detail = f"{setters} must not set securityContext.seccompProfile.type to {found}"
     return Violation("seccompProfile", detail) if setters else None
