@@ -89,7 +89,7 @@ async def _logs(flags: Flags, target: str, options: dict[str, Any]) -> None:
         if not options["container"]:
             options["container"] = _container(pod)
         lines = client.core_v1.pods(pod.metadata.namespace).logs(pod.metadata.name or "", **options)
-        async with aclosing(lines) as stream:  # type: ignore[type-var] # a generator, by its body
+        async with aclosing(lines) as stream:
             async for line in stream:
                 print_content(f"{line}\n")
                 sys.stdout.flush()

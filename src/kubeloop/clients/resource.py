@@ -17,8 +17,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Unpack, cast, final, overload
 
 from kubeloop.errors import Cause, DecodeError, InvalidArgument, NotFound, has_cause
-from kubeloop.rest import APPLY_PATCH, Params, ResumingWatch, Timeouts, query_options
-from kubeloop.wire import ResourceInfo, format_time
+from kubeloop.rest import APPLY_PATCH, Params, ResumingWatch, query_options
+from kubeloop.wire import ResourceInfo
 
 from .collection import Collection, RawCollection
 from .lists import ACCEPT_TABLE, EventType, IncludeObject, ObjectList, Table, WatchEvent, read_table
@@ -37,6 +37,7 @@ from .object_codecs import (
 )
 from .options import (
     DeleteOptions,
+    LabelSelection,
     ListArguments,
     ListOptions,
     Propagation,
@@ -54,6 +55,7 @@ from .wait import EventCondition, goal_of, until, wait_until
 from .writer import ObjectEditor, create_or_update
 
 if TYPE_CHECKING:  # large modules, loaded only when they are used
+    from kubeloop.streams import LogEntry, PodAccess
     from kubeloop.wire.authentication.v1 import BoundObjectReference, TokenRequest
     from kubeloop.wire.autoscaling.v1 import Scale
     from kubeloop.wire.certificates.v1 import CertificateSigningRequest
@@ -553,7 +555,7 @@ class ResourceClient(Generic[T]):
 
     async def logs(
         self: ResourceClient[Pod],
-        name: str,
+        target: str,
         *,
         container: str = "",
         follow: bool = False,
@@ -565,37 +567,79 @@ class ResourceClient(Generic[T]):
         timestamps: bool = False,
         stream: Literal["All", "Stdout", "Stderr"] | None = None,
         insecure_skip_tls_verify_backend: bool = False,
-    ) -> AsyncIterator[str]:
+    ) -> AsyncGenerator[str, None]:
         """The lines of a container's log; with `follow`, new lines as well.
 
-        Bytes that are not UTF-8 are replaced. If you leave early, the connection is closed.
+        `target` is the name of a pod, or `deploy/web` for one of its pods. A log that is followed
+        continues after a lost connection, without repeating a line, and after a restart of the
+        container; it ends when the container does. Lines that may be missing, because the log was
+        rotated meanwhile, are a warning of the logger `kubeloop.streams.logs`; `log_entries` has
+        them as entries. Bytes that are not UTF-8 are replaced. If you leave early, the connection
+        is closed.
         Raises: NotFound; BadRequest while there is no log yet.
         """
-        request = await self._collection.request(
-            "get",
-            name=name,
-            subresource="log",
-            params=query_options(
-                container=container,
-                follow=follow,
-                previous=previous,
-                since_seconds=since_seconds,
-                since_time=format_time(since_time) if since_time else None,
-                timestamps=timestamps,
-                tail_lines=tail_lines,
-                limit_bytes=limit_bytes,
-                stream=stream,
-            )
-            | (
-                {"insecureSkipTLSVerifyBackend": "true"} if insecure_skip_tls_verify_backend else {}
-            ),
-            accept="*/*",
-            # A log may be silent for hours.
-            timeouts=Timeouts(idle=None) if follow else None,
+        from kubeloop.streams import LogQuery, read_lines
+
+        query = LogQuery(
+            container=container,
+            follow=follow,
+            previous=previous,
+            since_seconds=since_seconds,
+            since_time=since_time,
+            tail_lines=tail_lines,
+            limit_bytes=limit_bytes,
+            timestamps=timestamps,
+            stream=stream,
+            insecure_skip_tls_verify_backend=insecure_skip_tls_verify_backend,
         )
-        async with self._collection.rest.stream(request) as body:
-            async for line in body.lines():
-                yield line.decode(errors="replace")
+        async with aclosing(read_lines(self._pod_access, target, query)) as lines:
+            async for line in lines:
+                yield line
+
+    async def log_entries(
+        self: ResourceClient[Pod],
+        target: str = "",
+        *,
+        selector: LabelSelection | None = None,
+        container: str = "",
+        all_containers: bool = False,
+        follow: bool = False,
+        previous: bool = False,
+        since_seconds: int | None = None,
+        since_time: datetime | None = None,
+        tail_lines: int | None = None,
+        max_streams: int = 100,
+    ) -> AsyncGenerator[LogEntry, None]:
+        """The logs of one pod, or of all pods of a selector, as `LogLine`, `LogStart`, `LogGap`.
+
+        Without `container`, the default container of each pod is read, with `all_containers` all.
+        With `follow` all logs are read at once, as they are written, and those of pods that are
+        created later as well; `tail_lines` and the like are for the pods that exist at the start.
+        Each log begins with a `LogStart`, and again after each restart of its container. A
+        `LogGap` says that lines may be missing. If you read slowly, the logs wait on the servers.
+        Raises: InvalidArgument when more than `max_streams` containers are to be followed.
+        """
+        from kubeloop.streams import LogQuery, read_entries
+
+        query = LogQuery(
+            container=container,
+            follow=follow,
+            previous=previous,
+            since_seconds=since_seconds,
+            since_time=since_time,
+            tail_lines=tail_lines,
+        )
+        found = read_entries(
+            self._pod_access,
+            target,
+            query,
+            selector=selector,
+            all_containers=all_containers,
+            max_streams=max_streams,
+        )
+        async with aclosing(found) as entries:
+            async for entry in entries:
+                yield entry
 
     async def token(
         self: ResourceClient[ServiceAccount],
@@ -628,6 +672,12 @@ class ResourceClient(Generic[T]):
         return Proxy(self._collection, proxy_name(name, scheme=scheme, port=port))
 
     # --- requests
+
+    @property
+    def _pod_access(self: ResourceClient[Pod]) -> PodAccess:
+        from kubeloop.streams import PodAccess
+
+        return PodAccess(self, self._collection)
 
     @property
     def _pages(self) -> PageReader[T]:

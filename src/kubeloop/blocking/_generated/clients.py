@@ -20,6 +20,7 @@ from kubeloop.clients import (
     DeleteOptions,
     EventCondition,
     IncludeObject,
+    LabelSelection,
     ListArguments,
     ObjectList,
     PartialObjectMetadata,
@@ -49,6 +50,7 @@ from kubeloop.meta import (
     GroupVersionResource,
 )
 from kubeloop.rest import Params, Request, Response, RESTStats, WarningHandler
+from kubeloop.streams import LogEntry
 from kubeloop.wire import RawEvent, ResourceInfo
 
 if TYPE_CHECKING:
@@ -476,7 +478,7 @@ class ResourceClient(Generic[T]):
 
     def logs(
         self: ResourceClient[Pod],
-        name: str,
+        target: str,
         *,
         container: str = "",
         follow: bool = False,
@@ -491,12 +493,17 @@ class ResourceClient(Generic[T]):
     ) -> Stream[str]:
         """The lines of a container's log; with `follow`, new lines as well.
 
-        Bytes that are not UTF-8 are replaced. If you leave early, the connection is closed.
+        `target` is the name of a pod, or `deploy/web` for one of its pods. A log that is followed
+        continues after a lost connection, without repeating a line, and after a restart of the
+        container; it ends when the container does. Lines that may be missing, because the log was
+        rotated meanwhile, are a warning of the logger `kubeloop.streams.logs`; `log_entries` has
+        them as entries. Bytes that are not UTF-8 are replaced. If you leave early, the connection
+        is closed.
         Raises: NotFound; BadRequest while there is no log yet.
         """
         return self._reference.stream(
             lambda wrapped: wrapped.logs(
-                name,
+                target,
                 container=container,
                 follow=follow,
                 previous=previous,
@@ -507,6 +514,44 @@ class ResourceClient(Generic[T]):
                 timestamps=timestamps,
                 stream=stream,
                 insecure_skip_tls_verify_backend=insecure_skip_tls_verify_backend,
+            )
+        )
+
+    def log_entries(
+        self: ResourceClient[Pod],
+        target: str = "",
+        *,
+        selector: LabelSelection | None = None,
+        container: str = "",
+        all_containers: bool = False,
+        follow: bool = False,
+        previous: bool = False,
+        since_seconds: int | None = None,
+        since_time: datetime | None = None,
+        tail_lines: int | None = None,
+        max_streams: int = 100,
+    ) -> Stream[LogEntry]:
+        """The logs of one pod, or of all pods of a selector, as `LogLine`, `LogStart`, `LogGap`.
+
+        Without `container`, the default container of each pod is read, with `all_containers` all.
+        With `follow` all logs are read at once, as they are written, and those of pods that are
+        created later as well; `tail_lines` and the like are for the pods that exist at the start.
+        Each log begins with a `LogStart`, and again after each restart of its container. A
+        `LogGap` says that lines may be missing. If you read slowly, the logs wait on the servers.
+        Raises: InvalidArgument when more than `max_streams` containers are to be followed.
+        """
+        return self._reference.stream(
+            lambda wrapped: wrapped.log_entries(
+                target,
+                selector=selector,
+                container=container,
+                all_containers=all_containers,
+                follow=follow,
+                previous=previous,
+                since_seconds=since_seconds,
+                since_time=since_time,
+                tail_lines=tail_lines,
+                max_streams=max_streams,
             )
         )
 

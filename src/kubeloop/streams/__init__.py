@@ -1,0 +1,32 @@
+"""Streams of pods: logs, commands, files and ports.
+
+The methods of a client of pods (`client.core_v1.pods("shop")`) open them: `logs`, `exec`,
+`attach`, `copy_to`, `copy_from`, `port_forward`, `open_connection` and `debug`.
+
+Guarantees: leaving a block or cancelling a call closes the remote side; memory stays bounded, a
+slow reader slows the sender down; a stream that ends too early is an error, never a short result.
+See also: `kubeloop.clients` (the methods), `kubeloop.rest` (WebSockets).
+"""
+
+from __future__ import annotations
+
+from .logs import LogEntry, LogGap, LogLine, LogStart
+from .pods import NoReadyPod
+
+# For other packages of kubeloop; not public.
+# isort: split
+from .logs import LogQuery as LogQuery
+from .logs import read_entries as read_entries
+from .logs import read_lines as read_lines
+from .pods import PodAccess as PodAccess
+from .pods import container_names as container_names
+from .pods import default_container as default_container
+from .pods import find_pod as find_pod
+
+__all__ = [
+    "LogEntry",
+    "LogGap",
+    "LogLine",
+    "LogStart",
+    "NoReadyPod",
+]
