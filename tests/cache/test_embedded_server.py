@@ -15,7 +15,7 @@ import pytest
 
 from kubeloop.cache import RawPage, Scope, SharedInformer
 from kubeloop.errors import ConnectError, StreamBroken, api_error, status_from_object
-from kubeloop.kit import Timeout
+from kubeloop.kit import Timeout, Timer
 from kubeloop.meta import ObjectKey
 from kubeloop.testing.server import Service
 from kubeloop.testing.server.faults import Match
@@ -44,6 +44,9 @@ class QuickClock:
 
     def timeout(self, seconds: float | None) -> AbstractAsyncContextManager[Timeout]:
         return asyncio.timeout(seconds)
+
+    def timer(self, seconds: float, callback: Callable[[], None]) -> Timer:
+        return asyncio.get_running_loop().call_later(seconds, callback)
 
 
 class HttpListWatch:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime, timedelta
 
-from kubeloop.kit import Timeout
+from kubeloop.kit import Timeout, Timer
 
 __all__ = ["QuickClock"]
 
@@ -31,6 +32,9 @@ class QuickClock:
 
     def timeout(self, seconds: float | None) -> AbstractAsyncContextManager[Timeout]:
         return asyncio.timeout(None if seconds is None else seconds / self._speed)
+
+    def timer(self, seconds: float, callback: Callable[[], None]) -> Timer:
+        return asyncio.get_running_loop().call_later(seconds / self._speed, callback)
 
     def oversleep(self, seconds: float) -> None:
         """Advance the clock by `seconds` at once, as after a suspend."""

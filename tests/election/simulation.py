@@ -17,7 +17,7 @@ import msgspec
 
 from kubeloop.election import ElectionTimes, LeaderElector, Leadership, LeadershipLost, Leading
 from kubeloop.errors import ApiError, ConnectError, StreamBroken
-from kubeloop.kit import ManualClock, Timeout, cancel_and_wait
+from kubeloop.kit import ManualClock, Timeout, Timer, cancel_and_wait
 from kubeloop.wire.coordination.v1 import Lease
 from tests.election.leases import NAME, Server, error_response
 
@@ -51,6 +51,9 @@ class OwnClock:
                 yield bound
             finally:
                 await cancel_and_wait(watcher)
+
+    def timer(self, seconds: float, callback: Callable[[], None]) -> Timer:
+        return self._world.timer(seconds / self._rate, callback)
 
     async def running(self) -> None:
         """Wait until the process is not stopped."""

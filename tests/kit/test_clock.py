@@ -287,3 +287,73 @@ def test_the_machines_clock_counts_the_time_for_which_it_was_suspended() -> None
     now = SystemClock().now()
 
     assert before <= now <= time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+async def test_a_timer_calls_once_at_its_due_time(clock: ManualClock) -> None:
+    calls: list[float] = []
+    clock.timer(2, lambda: calls.append(clock.now()))
+
+    await clock.advance(1.5)
+    assert (calls, clock.stats().timers, clock.stats().next_moment) == ([], 1, 2.0)
+    await clock.advance(10)
+
+    assert calls == [2.0]
+    assert clock.stats().timers == 0
+
+
+async def test_timers_and_sleepers_are_due_in_one_order(clock: ManualClock) -> None:
+    order: list[str] = []
+
+    async def sleeper(name: str, seconds: float) -> None:
+        await clock.sleep(seconds)
+        order.append(name)
+
+    async with TaskOwner() as tasks:
+        tasks.spawn(sleeper("first", 1), name="first")
+        tasks.spawn(sleeper("third", 3), name="third")
+        clock.timer(2, lambda: order.append("second"))
+        clock.timer(4, lambda: order.append("fourth"))
+        await clock.advance(5)
+
+    assert order == ["first", "second", "third", "fourth"]
+
+
+async def test_a_timer_may_start_the_next_one(clock: ManualClock) -> None:
+    calls: list[float] = []
+
+    def tick() -> None:
+        calls.append(clock.now())
+        clock.timer(1, tick)
+
+    clock.timer(1, tick)
+    await clock.advance(3)
+
+    assert calls == [1, 2, 3]
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.01])
+@pytest.mark.parametrize("make", [ManualClock, SystemClock])
+async def test_a_cancelled_timer_calls_nothing(make: type[Clock], seconds: float) -> None:
+    clock = make()
+    calls: list[str] = []
+    timer = clock.timer(seconds, lambda: calls.append("cancelled"))
+    after = asyncio.Event()
+    clock.timer(seconds, after.set)
+
+    timer.cancel()
+    timer.cancel()
+    if isinstance(clock, ManualClock):
+        await clock.advance(1)
+    await after.wait()
+
+    assert calls == []
+
+
+async def test_a_timer_without_delay_calls_in_the_next_iteration(clock: ManualClock) -> None:
+    calls: list[str] = []
+    clock.timer(0, lambda: calls.append("called"))
+    assert calls == []
+
+    await clock.settle()
+
+    assert calls == ["called"]

@@ -9,7 +9,7 @@ import os
 import signal
 import socket
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any
@@ -21,7 +21,7 @@ import pytest
 from kubeloop.cache import ReflectorState, SharedInformer, SharedInformerFactory
 from kubeloop.config import ClusterConfig
 from kubeloop.errors import DecodeError
-from kubeloop.kit import Clock, ManualClock, Timeout, running
+from kubeloop.kit import Clock, ManualClock, Timeout, Timer, running
 from kubeloop.rest import RESTClient
 from kubeloop.runtime import Client, Manager
 from kubeloop.wire.core.v1 import ConfigMap, Pod
@@ -53,6 +53,9 @@ class QuickClock:
 
     def timeout(self, seconds: float | None) -> AbstractAsyncContextManager[Timeout]:
         return asyncio.timeout(seconds)
+
+    def timer(self, seconds: float, callback: Callable[[], None]) -> Timer:
+        return asyncio.get_running_loop().call_later(seconds, callback)
 
 
 def pod(name: str, version: str) -> dict[str, Any]:

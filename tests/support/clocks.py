@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 
-from kubeloop.kit import SystemClock, Timeout
+from kubeloop.kit import SystemClock, Timeout, Timer
 
 
 class InstantClock:
@@ -34,13 +35,17 @@ class InstantClock:
     def timeout(self, seconds: float | None) -> AbstractAsyncContextManager[Timeout]:
         return asyncio.timeout(seconds)
 
+    def timer(self, seconds: float, callback: Callable[[], None]) -> Timer:
+        return asyncio.get_running_loop().call_later(seconds, callback)
+
 
 class FastClock:
     """The system clock, but `sleep` takes 2 ms at most."""
 
     def __init__(self) -> None:
         clock = SystemClock()
-        self._now, self.time, self.timeout = clock.now, clock.time, clock.timeout
+        self._now, self.time = clock.now, clock.time
+        self.timeout, self.timer = clock.timeout, clock.timer
         self._ahead = 0.0
 
     def now(self) -> float:

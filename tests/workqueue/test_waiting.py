@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 
 import pytest
 
-from kubeloop.kit import ManualClock, Timeout
+from kubeloop.kit import ManualClock, Timeout, Timer
 from kubeloop.workqueue import DelayingQueue, PriorityQueue, QueueShutDown, WorkQueue
 
 from .conftest import Tasks
@@ -208,6 +209,9 @@ class BusyClock:
 
     def timeout(self, seconds: float | None) -> AbstractAsyncContextManager[Timeout]:
         return asyncio.timeout(seconds)
+
+    def timer(self, seconds: float, callback: Callable[[], None]) -> Timer:
+        return asyncio.get_running_loop().call_later(seconds, callback)
 
 
 @pytest.mark.parametrize("kind", [WorkQueue, DelayingQueue, PriorityQueue])

@@ -7,7 +7,7 @@ is tested without sleeping, and ends without leftover tasks.
 from __future__ import annotations
 
 from .backoff import Backoff, KeyedBackoff, ResettingBackoff
-from .clock import Clock, ManualClock, SystemClock, Timeout
+from .clock import Clock, ManualClock, SystemClock, Timeout, Timer
 from .retry import DEFAULT_BACKOFF, DEFAULT_RETRY, poll, repeat, retry, until_true
 from .running import run
 from .tasks import TaskOwner, running
@@ -29,6 +29,7 @@ __all__ = [
     "SystemClock",
     "TaskOwner",
     "Timeout",
+    "Timer",
     "TokenBucket",
     "poll",
     "repeat",

@@ -1,4 +1,4 @@
-"""Clocks: the time, sleeping, and timeouts, as an object that is passed in.
+"""Clocks: the time, sleeping, timeouts and timers, as an object that is passed in.
 
 Guarantees: all waiting goes through a `Clock`, so tests move time by hand and never sleep;
 durations and deadlines are measured on a monotonic clock, and the wall clock is only for what
@@ -21,7 +21,7 @@ from typing import Protocol, final
 
 import msgspec
 
-__all__ = ["Clock", "ManualClock", "ManualClockStats", "SystemClock", "Timeout"]
+__all__ = ["Clock", "ManualClock", "ManualClockStats", "SystemClock", "Timeout", "Timer"]
 
 # Sums of floats are inexact: eight steps of 0.1 are not quite 0.8.
 _SLACK = 1e-9
@@ -39,8 +39,16 @@ class Timeout(Protocol):
         ...
 
 
+class Timer(Protocol):
+    """A callback that is not called yet."""
+
+    def cancel(self) -> None:
+        """Do not call it. Safe to repeat, and after the call."""
+        ...
+
+
 class Clock(Protocol):
-    """The time, sleeping and timeouts."""
+    """The time, sleeping, timeouts and timers."""
 
     def now(self) -> float:
         """Seconds on a monotonic clock; only differences are meaningful."""
@@ -61,6 +69,13 @@ class Clock(Protocol):
         """Cancel the block after `seconds` and raise `TimeoutError`.
 
         None means no timeout; zero or less ends the block at its first real wait.
+        """
+        ...
+
+    def timer(self, seconds: float, callback: Callable[[], None]) -> Timer:
+        """Call `callback` once after `seconds`, on the running event loop and without a task.
+
+        Zero or less: in the next iteration of the loop.
         """
         ...
 
@@ -94,6 +109,9 @@ class SystemClock:
     def timeout(self, seconds: float | None) -> AbstractAsyncContextManager[Timeout]:
         return asyncio.timeout(seconds)
 
+    def timer(self, seconds: float, callback: Callable[[], None]) -> Timer:
+        return asyncio.get_running_loop().call_later(seconds, callback)
+
     def __repr__(self) -> str:
         return "SystemClock()"
 
@@ -104,6 +122,7 @@ class ManualClockStats(msgspec.Struct, frozen=True):
     now: float
     sleepers: int
     timeouts: int
+    timers: int
     next_moment: float | None  # when the first wait is due
 
 
@@ -124,6 +143,7 @@ class ManualClock:
         self._moments: list[tuple[float, int]] = []  # a heap; may hold cancelled waits
         self._sleeps: dict[int, Callable[[], None]] = {}  # what to call at the due time
         self._timeouts: dict[int, Callable[[], None]] = {}
+        self._timers: dict[int, Callable[[], None]] = {}
 
     def now(self) -> float:
         return self._now
@@ -157,6 +177,11 @@ class ManualClock:
             finally:
                 self._timeouts.pop(serial, None)
 
+    def timer(self, seconds: float, callback: Callable[[], None]) -> Timer:
+        if seconds <= 0:
+            return asyncio.get_running_loop().call_soon(callback)
+        return _ManualTimer(self._timers, self._wait_for(seconds, self._timers, callback))
+
     @property
     def sleepers(self) -> int:
         """How many calls of `sleep` are waiting."""
@@ -169,6 +194,7 @@ class ManualClock:
             now=self._now,
             sleepers=len(self._sleeps),
             timeouts=len(self._timeouts),
+            timers=len(self._timers),
             next_moment=min(pending, default=None),
         )
 
@@ -216,18 +242,30 @@ class ManualClock:
         return serial
 
     def _is_waiting(self, serial: int) -> bool:
-        return serial in self._sleeps or serial in self._timeouts
+        return any(serial in book for book in (self._sleeps, self._timeouts, self._timers))
 
     def _pop_due(self, until: float) -> tuple[float, Callable[[], None]] | None:
         while self._moments and self._moments[0][0] <= until:
             moment, serial = heapq.heappop(self._moments)
-            happen = self._sleeps.pop(serial, None) or self._timeouts.pop(serial, None)
-            if happen is not None:
-                return moment, happen
+            for book in (self._sleeps, self._timeouts, self._timers):
+                if (happen := book.pop(serial, None)) is not None:
+                    return moment, happen
         return None
 
     def __repr__(self) -> str:
         return f"ManualClock(now={self._now:g})"
+
+
+@final
+class _ManualTimer:
+    __slots__ = ("_serial", "_timers")
+
+    def __init__(self, timers: dict[int, Callable[[], None]], serial: int) -> None:
+        self._timers = timers
+        self._serial = serial
+
+    def cancel(self) -> None:
+        self._timers.pop(self._serial, None)
 
 
 def _wake(sleeper: asyncio.Future[None]) -> None:
