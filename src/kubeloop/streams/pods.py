@@ -88,6 +88,7 @@ class PodReader(Protocol):
         *,
         resource_version: str | None = None,
         selector: str | Selector | Mapping[str, str] | None = None,
+        field_selector: Mapping[str, str] | None = None,
     ) -> AsyncGenerator[PodEvent, None]: ...
 
 
