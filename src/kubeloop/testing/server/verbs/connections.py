@@ -1,0 +1,141 @@
+"""Checks requests to connect to a pod: exec, attach, portforward.
+
+Guarantees: pod, node, container and options are checked in the order of kube-apiserver, with its
+texts; whether the container runs is left to the kubelet, which reports it later.
+See also: `serving.remote_commands` and `serving.port_forwards` (the connections).
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias, final
+
+import msgspec
+
+from ..request.calls import Call
+from ..request.options import Query
+from ..request.requests import Request
+from ..statuses import bad_request
+from ..storage.store import Object
+from .log_lines import container_status, run_of
+from .writing import Verbs
+
+__all__ = ["PodConnection", "PortForward", "RemoteCommand", "connect"]
+
+_FIELDS = ("initContainers", "containers", "ephemeralContainers")
+
+
+@final
+class RemoteCommand(msgspec.Struct, frozen=True):
+    """An exec or an attach that was accepted."""
+
+    namespace: str
+    pod: str
+    uid: str
+    container: str
+    command: tuple[str, ...] | None  # None: attach
+    spec: Object  # of the container
+    stdin: bool = False
+    stdout: bool = False
+    stderr: bool = False
+    tty: bool = False
+    refusal: str = ""  # why the kubelet cannot do it
+
+    @property
+    def key(self) -> str:
+        return f"{self.namespace}/{self.pod}"
+
+
+@final
+class PortForward(msgspec.Struct, frozen=True):
+    """A port-forward that was accepted; `ports` are only for the form with channels."""
+
+    namespace: str
+    pod: str
+    uid: str
+    ports: tuple[int, ...] = ()
+    refusal: str = ""
+
+
+PodConnection: TypeAlias = RemoteCommand | PortForward
+
+
+def connect(verbs: Verbs, request: Request, call: Call) -> PodConnection:
+    """The connection that a request asks for. Raises `StatusError`."""
+    pod = verbs.get(call).obj
+    spec, meta = pod.get("spec") or {}, pod["metadata"]
+    place = {"namespace": call.namespace, "pod": call.name, "uid": str(meta.get("uid", ""))}
+    if call.part == "portforward":
+        ports = tuple(_ports(request.query))
+        _check_host(spec, call.name)
+        return PortForward(**place, ports=ports, refusal=_pod_refusal(pod, call))
+    container = _container(spec, call.name, request.query.text("container"))
+    _check_host(spec, call.name)
+    query = request.query
+    tty = bool(query.flag("tty"))
+    command = tuple(query.get("command", ())) if call.part == "exec" else None
+    found = RemoteCommand(
+        **place,
+        container=container,
+        command=command,
+        spec=_container_spec(spec, container),
+        stdin=bool(query.flag("stdin")),
+        stdout=bool(query.flag("stdout")),
+        stderr=bool(query.flag("stderr")) and not tty,
+        tty=tty,
+    )
+    return msgspec.structs.replace(found, refusal=_container_refusal(pod, found))
+
+
+def _check_host(spec: Object, name: str) -> None:
+    if not spec.get("nodeName"):
+        raise bad_request(f"pod {name} does not have a host assigned")
+
+
+def _container(spec: Object, pod: str, name: str) -> str:
+    # `validateContainer`: the annotated default container is a matter of kubectl.
+    names = [str(each["name"]) for field in _FIELDS for each in spec.get(field) or ()]
+    if name:
+        if name not in names:
+            raise bad_request(f"container {name} is not valid for pod {pod}")
+        return name
+    main = [str(each["name"]) for each in spec.get("containers") or ()]
+    if len(main) == 1:
+        return main[0]
+    raise bad_request(
+        f"a container name must be specified for pod {pod}, choose one of: [{' '.join(names)}]"
+    )
+
+
+def _container_spec(spec: Object, name: str) -> Object:
+    found = (each for field in _FIELDS for each in spec.get(field) or ())
+    return next(each for each in found if each["name"] == name)
+
+
+def _container_refusal(pod: Object, command: RemoteCommand) -> str:
+    """Why a kubelet refuses: `NewOptions` of its streaming server, `GetExec`, `GetAttach`."""
+    if not (command.stdin or command.stdout or command.stderr):
+        return "you must specify at least 1 of stdin, stdout, stderr"
+    if "running" in run_of(container_status(pod, command.container)):
+        return ""
+    if command.command is None:
+        full = f"{command.pod}_{command.namespace}"
+        return f"container {command.container} not found in pod {full}"
+    return f'container not found ("{command.container}")'
+
+
+def _pod_refusal(pod: Object, call: Call) -> str:
+    statuses = (pod.get("status") or {}).get("containerStatuses") or ()
+    if any("running" in run_of(each) for each in statuses):
+        return ""
+    return f'pod not found ("{call.name}_{call.namespace}")'
+
+
+def _ports(query: Query) -> list[int]:
+    found = []
+    for text in ",".join(query.get("ports", ())).split(","):
+        if not text:
+            continue
+        if not text.isdecimal() or not 0 < int(text) < 65536:
+            raise bad_request(f'strconv.ParseUint: parsing "{text[:64]}": invalid port')
+        found.append(int(text))
+    return found
