@@ -24,6 +24,9 @@ from kubeloop.wire.core.v1 import (
     PodCondition,
     PodSpec,
     PodStatus,
+    Service,
+    ServicePort,
+    ServiceSpec,
 )
 from kubeloop.wire.meta.v1 import ObjectMeta
 from tests.support.clocks import FastClock
@@ -155,3 +158,11 @@ async def end(pods: ResourceClient[Pod], name: str, *containers: str) -> None:
     async with pods.status.edit(name) as pod:
         pod.status.phase = "Succeeded"
         pod.status.container_statuses = [ended_status(each) for each in containers or ("app",)]
+
+
+def service_of(app: str, port: int = 80, target_port: int | str = 8080) -> Service:
+    """A service of the pods with the label `app`."""
+    ports = [ServicePort(port=port, target_port=target_port)]
+    return Service(
+        metadata=ObjectMeta(name=app), spec=ServiceSpec(selector={"app": app}, ports=ports)
+    )

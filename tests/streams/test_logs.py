@@ -12,10 +12,9 @@ from kubeloop.clients import ResourceClient
 from kubeloop.errors import InvalidArgument, NotFound
 from kubeloop.streams import LogEntry, LogGap, LogLine, LogStart
 from kubeloop.testing import APIServer
-from kubeloop.wire.core.v1 import Pod, Service, ServicePort, ServiceSpec
-from kubeloop.wire.meta.v1 import ObjectMeta
+from kubeloop.wire.core.v1 import Pod
 
-from .conftest import CuttingProxy, create, end, pod_of, running_status
+from .conftest import CuttingProxy, create, end, pod_of, running_status, service_of
 
 
 async def until_followed(server: APIServer, logs: int = 1) -> None:
@@ -190,7 +189,7 @@ async def test_the_log_of_a_deployment_is_that_of_a_ready_pod(
     await create(pods, pod_of("web-1", ready=False, app="web"))
     await create(pods, pod_of("web-2", app="web"))
     server.set_log("default", "web-2", "ready\n")
-    await server.client().core_v1.services("default").create(a_service())
+    await server.client().core_v1.services("default").create(service_of("web"))
 
     assert [line async for line in pods.logs("svc/web")] == ["ready"]
 
@@ -200,10 +199,3 @@ async def test_errors_before_the_first_line_are_raised(pods: ResourceClient[Pod]
         await anext(pods.logs("gone", follow=True))
     with pytest.raises(InvalidArgument, match="either a pod or a selector"):
         await anext(pods.log_entries())
-
-
-def a_service() -> Service:
-    return Service(
-        metadata=ObjectMeta(name="web"),
-        spec=ServiceSpec(selector={"app": "web"}, ports=[ServicePort(port=80)]),
-    )

@@ -11,7 +11,7 @@ See also: `collection` (path and requests), `writer` (stores a change), `paging`
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import aclosing, asynccontextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Unpack, cast, final, overload
@@ -55,7 +55,7 @@ from .wait import EventCondition, goal_of, until, wait_until
 from .writer import ObjectEditor, create_or_update
 
 if TYPE_CHECKING:  # large modules, loaded only when they are used
-    from kubeloop.streams import LogEntry, PodAccess
+    from kubeloop.streams import LogEntry, PodAccess, RemoteCommand
     from kubeloop.wire.authentication.v1 import BoundObjectReference, TokenRequest
     from kubeloop.wire.autoscaling.v1 import Scale
     from kubeloop.wire.certificates.v1 import CertificateSigningRequest
@@ -67,6 +67,9 @@ __all__ = ["ResourceClient"]
 
 T = TypeVar("T")
 P = TypeVar("P", "Pod", "Service", "Node")
+
+MAX_OUTPUT = 64 * 1024 * 1024
+"""The bytes of output that `exec` collects by default."""
 
 _ACCEPT_METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
 
@@ -640,6 +643,118 @@ class ResourceClient(Generic[T]):
         async with aclosing(found) as entries:
             async for entry in entries:
                 yield entry
+
+    def exec(
+        self: ResourceClient[Pod],
+        target: str,
+        command: Sequence[str],
+        *,
+        container: str = "",
+        stdin: bool | bytes | str = False,
+        stderr: bool = True,
+        tty: bool = False,
+        check: bool = False,
+        max_output: int = MAX_OUTPUT,
+    ) -> RemoteCommand:
+        """Run a program in a container: await the result, or enter it to talk to the program.
+
+            result = await pods.exec("web-1", ["ls", "/"])
+            print(result.exit_code, result.text)
+
+            async with pods.exec("web-1", ["sh"], stdin=True, tty=True) as process:
+                await process.stdin.write("ls\\n")
+                async for line in process.stdout.lines():
+                    ...
+
+        `target` is the name of a pod, or `deploy/web` for one of its pods that is ready; `command`
+        has the words of the command, without a shell. Without `container`, the only container of
+        the pod is used, or the default one of a target. Bytes or text as `stdin` are the input of
+        a command that is awaited. With `check`, a program that fails is a `NonZeroExitCode`. A
+        `tty` has no stderr. A cancelled call ends the connection; the program may go on.
+        Raises: NotFound; BadRequest when the container is not clear; ApiError when the program
+        cannot be started; ResponseTooLarge when it writes more than `max_output` bytes;
+        UnsupportedByServer when the server cannot end the input.
+        """
+        from kubeloop.streams import exec_command
+
+        return exec_command(
+            self._pod_access,
+            target,
+            command,
+            container=container,
+            stdin=stdin,
+            stderr=stderr,
+            tty=tty,
+            check=check,
+            max_output=max_output,
+        )
+
+    def attach(
+        self: ResourceClient[Pod],
+        target: str,
+        *,
+        container: str = "",
+        stdin: bool | bytes | str = False,
+        stderr: bool = True,
+        tty: bool = False,
+        check: bool = False,
+        max_output: int = MAX_OUTPUT,
+    ) -> RemoteCommand:
+        """Connect to the program that a container runs; as `exec`, without a command.
+
+        `stdin` and `tty` have effect only if the container has them in its spec.
+        """
+        from kubeloop.streams import attach_command
+
+        return attach_command(
+            self._pod_access,
+            target,
+            container=container,
+            stdin=stdin,
+            stderr=stderr,
+            tty=tty,
+            check=check,
+            max_output=max_output,
+        )
+
+    def debug(
+        self: ResourceClient[Pod],
+        target: str,
+        *,
+        image: str,
+        command: Sequence[str] = (),
+        name: str = "",
+        target_container: str = "",
+        stdin: bool | bytes | str = False,
+        tty: bool = False,
+        check: bool = False,
+        max_output: int = MAX_OUTPUT,
+        wait_for: float = 60.0,
+    ) -> RemoteCommand:
+        """Add an ephemeral container to a pod, wait until it runs, and attach to it.
+
+            async with pods.debug("web-1", image="busybox", stdin=True, tty=True) as process:
+                ...
+
+        With `target_container` it sees the processes of that container. The container stays in
+        the pod; a cancelled call may leave it, too.
+        Raises: DebugFailed when it does not start within `wait_for` seconds; as `exec`.
+        """
+        from kubeloop.streams import debug_command
+
+        return debug_command(
+            self._pod_access,
+            target,
+            image=image,
+            command=command,
+            name=name,
+            target_container=target_container,
+            stdin=stdin,
+            tty=tty,
+            check=check,
+            max_output=max_output,
+            wait_for=wait_for,
+        )
 
     async def token(
         self: ResourceClient[ServiceAccount],

@@ -10,11 +10,24 @@ See also: `kubeloop.clients` (the methods), `kubeloop.rest` (WebSockets).
 
 from __future__ import annotations
 
+from .commands import DebugFailed
 from .logs import LogEntry, LogGap, LogLine, LogStart
 from .pods import NoReadyPod
+from .process import (
+    ExecResult,
+    NonZeroExitCode,
+    Process,
+    ProcessInput,
+    ProcessOutput,
+    RemoteCommand,
+    UnsupportedByServer,
+)
 
 # For other packages of kubeloop; not public.
 # isort: split
+from .commands import attach_command as attach_command
+from .commands import debug_command as debug_command
+from .commands import exec_command as exec_command
 from .logs import LogQuery as LogQuery
 from .logs import read_entries as read_entries
 from .logs import read_lines as read_lines
@@ -24,9 +37,17 @@ from .pods import default_container as default_container
 from .pods import find_pod as find_pod
 
 __all__ = [
+    "DebugFailed",
+    "ExecResult",
     "LogEntry",
     "LogGap",
     "LogLine",
     "LogStart",
     "NoReadyPod",
+    "NonZeroExitCode",
+    "Process",
+    "ProcessInput",
+    "ProcessOutput",
+    "RemoteCommand",
+    "UnsupportedByServer",
 ]
