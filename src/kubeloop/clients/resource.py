@@ -11,6 +11,7 @@ See also: `collection` (path and requests), `writer` (stores a change), `paging`
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import aclosing, asynccontextmanager
 from datetime import datetime
@@ -55,7 +56,7 @@ from .wait import EventCondition, goal_of, until, wait_until
 from .writer import ObjectEditor, create_or_update
 
 if TYPE_CHECKING:  # large modules, loaded only when they are used
-    from kubeloop.streams import LogEntry, PodAccess, RemoteCommand
+    from kubeloop.streams import CopyProgress, LogEntry, PodAccess, RemoteCommand
     from kubeloop.wire.authentication.v1 import BoundObjectReference, TokenRequest
     from kubeloop.wire.autoscaling.v1 import Scale
     from kubeloop.wire.certificates.v1 import CertificateSigningRequest
@@ -754,6 +755,66 @@ class ResourceClient(Generic[T]):
             check=check,
             max_output=max_output,
             wait_for=wait_for,
+        )
+
+    async def copy_to(
+        self: ResourceClient[Pod],
+        target: str,
+        source: str | os.PathLike[str],
+        destination: str,
+        *,
+        container: str = "",
+        progress: Callable[[CopyProgress], object] | None = None,
+    ) -> CopyProgress:
+        """Copy a file or a folder of this machine into a container, which needs `tar`.
+
+            await pods.copy_to("web-1", "site/", "/srv/www")
+
+        `destination` is the path of the copy; with a slash at its end, the copy is in that folder
+        and has the name of `source`. The folder above it must exist; existing files are replaced.
+        Modes, times and symbolic links are kept. `progress` is called after each megabyte.
+        Raises: CopyFailed, which says how much was sent; NotFound. A cancelled call leaves what
+        was written.
+        """
+        from kubeloop.streams import copy_to
+
+        return await copy_to(
+            self._pod_access,
+            target,
+            source,
+            destination,
+            container=container,
+            progress=progress,
+        )
+
+    async def copy_from(
+        self: ResourceClient[Pod],
+        target: str,
+        source: str,
+        destination: str | os.PathLike[str],
+        *,
+        container: str = "",
+        progress: Callable[[CopyProgress], object] | None = None,
+    ) -> CopyProgress:
+        """Copy a file or a folder of a container to this machine; the container needs `tar`.
+
+            await pods.copy_from("web-1", "/var/log/app", "logs")
+
+        `destination` is the path of the copy; with a slash at its end, the copy is in that folder
+        and has the name of `source`. Nothing is written outside of it: a link that leads outside,
+        a path with `..` and a device are errors. Each file is complete when it appears.
+        Raises: CopyFailed, which says how much is complete; NotFound. A cancelled call leaves
+        the files that were complete.
+        """
+        from kubeloop.streams import copy_from
+
+        return await copy_from(
+            self._pod_access,
+            target,
+            source,
+            destination,
+            container=container,
+            progress=progress,
         )
 
     async def token(

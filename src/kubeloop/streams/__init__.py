@@ -10,7 +10,9 @@ See also: `kubeloop.clients` (the methods), `kubeloop.rest` (WebSockets).
 
 from __future__ import annotations
 
+from .archives import UnsafeArchive
 from .commands import DebugFailed
+from .copy import CopyFailed, CopyProgress
 from .logs import LogEntry, LogGap, LogLine, LogStart
 from .pods import NoReadyPod
 from .process import (
@@ -28,6 +30,8 @@ from .process import (
 from .commands import attach_command as attach_command
 from .commands import debug_command as debug_command
 from .commands import exec_command as exec_command
+from .copy import copy_from as copy_from
+from .copy import copy_to as copy_to
 from .logs import LogQuery as LogQuery
 from .logs import read_entries as read_entries
 from .logs import read_lines as read_lines
@@ -37,6 +41,8 @@ from .pods import default_container as default_container
 from .pods import find_pod as find_pod
 
 __all__ = [
+    "CopyFailed",
+    "CopyProgress",
     "DebugFailed",
     "ExecResult",
     "LogEntry",
@@ -49,5 +55,6 @@ __all__ = [
     "ProcessInput",
     "ProcessOutput",
     "RemoteCommand",
+    "UnsafeArchive",
     "UnsupportedByServer",
 ]
