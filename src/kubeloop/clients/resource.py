@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Sequence
-from contextlib import aclosing, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Unpack, cast, final, overload
 
@@ -56,7 +56,14 @@ from .wait import EventCondition, goal_of, until, wait_until
 from .writer import ObjectEditor, create_or_update
 
 if TYPE_CHECKING:  # large modules, loaded only when they are used
-    from kubeloop.streams import CopyProgress, LogEntry, PodAccess, RemoteCommand
+    from kubeloop.streams import (
+        CopyProgress,
+        LogEntry,
+        PodAccess,
+        PortConnection,
+        PortForward,
+        RemoteCommand,
+    )
     from kubeloop.wire.authentication.v1 import BoundObjectReference, TokenRequest
     from kubeloop.wire.autoscaling.v1 import Scale
     from kubeloop.wire.certificates.v1 import CertificateSigningRequest
@@ -816,6 +823,48 @@ class ResourceClient(Generic[T]):
             container=container,
             progress=progress,
         )
+
+    def port_forward(
+        self: ResourceClient[Pod],
+        target: str,
+        *ports: int | str,
+        addresses: Sequence[str] = ("localhost",),
+        reconnect: bool = False,
+    ) -> AbstractAsyncContextManager[PortForward]:
+        """Forward local ports to ports of a pod, while the block lasts.
+
+            async with pods.port_forward("web-1", 8080) as local:
+                reader, writer = await asyncio.open_connection("127.0.0.1", local.port)
+
+        A port is a number, for a free local port, or as kubectl has it: `"8080"` for the same
+        local port, `"8888:8080"`, `":8080"`. `target` is the name of a pod, or `svc/web`, whose
+        ports are mapped to those of a ready pod. Any number of connections can be open; an error
+        of one, such as a refused connection, ends that one and is logged. A connection that is
+        not read slows the others down, too.
+        With `reconnect`, a pod that was replaced is followed: new connections go to its
+        successor. Otherwise the block fails with `StreamBroken` when the connection is lost.
+        Raises: NotFound, NoReadyPod; InvalidArgument when no local port is available.
+        """
+        from kubeloop.streams import forward_ports
+
+        return forward_ports(
+            self._pod_access, target, ports, addresses=addresses, reconnect=reconnect
+        )
+
+    def open_connection(
+        self: ResourceClient[Pod], target: str, port: int
+    ) -> AbstractAsyncContextManager[PortConnection]:
+        """A connection to a port of a pod, without a local listener.
+
+            async with pods.open_connection("web-1", 8080) as connection:
+                await connection.write(b"ping")
+                answer = await connection.read()
+
+        Raises: PortForwardFailed when the pod refuses it, at the first read or write; NotFound.
+        """
+        from kubeloop.streams import open_port
+
+        return open_port(self._pod_access, target, port)
 
     async def token(
         self: ResourceClient[ServiceAccount],

@@ -15,6 +15,7 @@ from .commands import DebugFailed
 from .copy import CopyFailed, CopyProgress
 from .logs import LogEntry, LogGap, LogLine, LogStart
 from .pods import NoReadyPod
+from .port_forward import ForwardedPort, PortForward
 from .process import (
     ExecResult,
     NonZeroExitCode,
@@ -24,6 +25,7 @@ from .process import (
     RemoteCommand,
     UnsupportedByServer,
 )
+from .tunnel import PortConnection, PortForwardFailed
 
 # For other packages of kubeloop; not public.
 # isort: split
@@ -39,18 +41,25 @@ from .pods import PodAccess as PodAccess
 from .pods import container_names as container_names
 from .pods import default_container as default_container
 from .pods import find_pod as find_pod
+from .port_forward import forward_ports as forward_ports
+from .port_forward import open_port as open_port
+from .port_forward import parse_port as parse_port
 
 __all__ = [
     "CopyFailed",
     "CopyProgress",
     "DebugFailed",
     "ExecResult",
+    "ForwardedPort",
     "LogEntry",
     "LogGap",
     "LogLine",
     "LogStart",
     "NoReadyPod",
     "NonZeroExitCode",
+    "PortConnection",
+    "PortForward",
+    "PortForwardFailed",
     "Process",
     "ProcessInput",
     "ProcessOutput",
