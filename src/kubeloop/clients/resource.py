@@ -11,10 +11,10 @@ See also: `collection` (path and requests), `writer` (stores a change), `paging`
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from datetime import datetime
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Unpack, cast, final, overload
 
 from kubeloop.errors import Cause, DecodeError, InvalidArgument, NotFound, has_cause
@@ -75,9 +75,6 @@ __all__ = ["ResourceClient"]
 
 T = TypeVar("T")
 P = TypeVar("P", "Pod", "Service", "Node")
-
-MAX_OUTPUT = 64 * 1024 * 1024
-"""The bytes of output that `exec` collects by default."""
 
 _ACCEPT_METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
 
@@ -662,9 +659,9 @@ class ResourceClient(Generic[T]):
         stderr: bool = True,
         tty: bool = False,
         check: bool = False,
-        max_output: int = MAX_OUTPUT,
+        max_output: int = 64 * 1024 * 1024,
     ) -> RemoteCommand:
-        """Run a program in a container: await the result, or enter it to talk to the program.
+        """Run a program in a container, for its result or to talk to it in a block.
 
             result = await pods.exec("web-1", ["ls", "/"])
             print(result.exit_code, result.text)
@@ -677,8 +674,9 @@ class ResourceClient(Generic[T]):
         `target` is the name of a pod, or `deploy/web` for one of its pods that is ready; `command`
         has the words of the command, without a shell. Without `container`, the only container of
         the pod is used, or the default one of a target. Bytes or text as `stdin` are the input of
-        a command that is awaited. With `check`, a program that fails is a `NonZeroExitCode`. A
-        `tty` has no stderr. A cancelled call ends the connection; the program may go on.
+        a command that is not talked to. With `check`, a program that fails is a
+        `NonZeroExitCode`. A `tty` has no stderr.
+        A cancelled call ends the connection; the program may go on.
         Raises: NotFound; BadRequest when the container is not clear; ApiError when the program
         cannot be started; ResponseTooLarge when it writes more than `max_output` bytes;
         UnsupportedByServer when the server cannot end the input.
@@ -706,7 +704,7 @@ class ResourceClient(Generic[T]):
         stderr: bool = True,
         tty: bool = False,
         check: bool = False,
-        max_output: int = MAX_OUTPUT,
+        max_output: int = 64 * 1024 * 1024,
     ) -> RemoteCommand:
         """Connect to the program that a container runs; as `exec`, without a command.
 
@@ -736,7 +734,7 @@ class ResourceClient(Generic[T]):
         stdin: bool | bytes | str = False,
         tty: bool = False,
         check: bool = False,
-        max_output: int = MAX_OUTPUT,
+        max_output: int = 64 * 1024 * 1024,
         wait_for: float = 60.0,
     ) -> RemoteCommand:
         """Add an ephemeral container to a pod, wait until it runs, and attach to it.
@@ -767,7 +765,7 @@ class ResourceClient(Generic[T]):
     async def copy_to(
         self: ResourceClient[Pod],
         target: str,
-        source: str | os.PathLike[str],
+        source: str | PathLike[str],
         destination: str,
         *,
         container: str = "",
@@ -798,7 +796,7 @@ class ResourceClient(Generic[T]):
         self: ResourceClient[Pod],
         target: str,
         source: str,
-        destination: str | os.PathLike[str],
+        destination: str | PathLike[str],
         *,
         container: str = "",
         progress: Callable[[CopyProgress], object] | None = None,
@@ -834,7 +832,7 @@ class ResourceClient(Generic[T]):
         """Forward local ports to ports of a pod, while the block lasts.
 
             async with pods.port_forward("web-1", 8080) as local:
-                reader, writer = await asyncio.open_connection("127.0.0.1", local.port)
+                print(f"http://127.0.0.1:{local.port}/")
 
         A port is a number, for a free local port, or as kubectl has it: `"8080"` for the same
         local port, `"8888:8080"`, `":8080"`. `target` is the name of a pod, or `svc/web`, whose

@@ -469,6 +469,7 @@ class RemoteCommand(Awaitable[ExecResult]):
 
     def __del__(self) -> None:
         if not self._is_used:
+            self._is_used = True
             warnings.warn(
                 "a command was created, and neither awaited nor entered: it was not executed",
                 RuntimeWarning,
