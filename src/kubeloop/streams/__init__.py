@@ -41,6 +41,7 @@ from .pods import PodAccess as PodAccess
 from .pods import container_names as container_names
 from .pods import default_container as default_container
 from .pods import find_pod as find_pod
+from .pods import is_ready as is_ready
 from .port_forward import forward_ports as forward_ports
 from .port_forward import open_port as open_port
 from .port_forward import parse_port as parse_port

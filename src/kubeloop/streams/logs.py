@@ -409,7 +409,7 @@ _ROTATED = "the log was rotated"
 
 async def read_lines(access: PodAccess, target: str, query: LogQuery) -> AsyncGenerator[str, None]:
     """The lines of one container; with `follow`, over as many streams as needed."""
-    found = await find_pod(access, target)
+    found = await find_pod(access, target, must_be_ready=False)
     if found.pod is not None and not query.container:
         query = msgspec.structs.replace(query, container=default_container(found.pod))
     source = PodLogSource(access, found.name, query.container)
@@ -484,7 +484,7 @@ async def read_entries(
 
     logs = _PodLogs(access, query, containers, selector=selector, max_streams=max_streams)
     if target:
-        found = await find_pod(access, target)
+        found = await find_pod(access, target, must_be_ready=False)
         pods = [found.pod or await access.pods.get(found.name)]
         version = None
     else:

@@ -127,11 +127,11 @@ class TargetPod(msgspec.Struct, frozen=True):
     candidates: int = 1  # pods that the object selects
 
 
-async def find_pod(access: PodAccess, target: str) -> TargetPod:
+async def find_pod(access: PodAccess, target: str, *, must_be_ready: bool = True) -> TargetPod:
     """The pod of a target. Sends no request for the name of a pod. Safe to cancel.
 
-    Raises: NotFound when the object does not exist; NoReadyPod when it has no pod that is ready;
-    InvalidArgument for a kind that selects no pods.
+    Raises: NotFound when the object does not exist; NoReadyPod when it has no pod, or none that
+    is ready and it must be; InvalidArgument for a kind that selects no pods.
     """
     kind, slash, name = target.partition("/")
     if not slash:
@@ -148,7 +148,7 @@ async def find_pod(access: PodAccess, target: str) -> TargetPod:
     if not pods:
         raise NoReadyPod(f"pod of {target}: it selects no pods (is it scaled to zero?)")
     chosen = min(pods, key=_rank)
-    if not is_ready(chosen):
+    if must_be_ready and not is_ready(chosen):
         states = ", ".join(f"{pod.metadata.name} ({_state(pod)})" for pod in pods[:5])
         raise NoReadyPod(
             f"pod of {target}: none of its {len(pods)} pods is ready: {states}"
