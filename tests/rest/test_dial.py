@@ -698,7 +698,7 @@ def test_a_proxy_that_cannot_be_used_is_a_config_error(proxy: str, problem: str)
     assert "xxx" not in str(error.value)
 
 
-@pytest.mark.parametrize("host", ["", "a b", "x" * 64, "a\x01b"])
+@pytest.mark.parametrize("host", ["", "a b", "a\x01b"])
 def test_a_server_without_a_valid_host_name_is_a_config_error(host: str) -> None:
     with pytest.raises(ConfigError, match="no valid host name"):
         Dialer(f"https://{host}", proxy=None)

@@ -351,7 +351,8 @@ def _interleave(found: list[tuple[int, str]]) -> list[str]:
 def _host_name(host: str, url: str) -> str:
     """The host of a URL as it is sent: in ASCII, and without the escapes of an IPv6 zone."""
     try:
-        name = unquote(host) if ":" in host else host.encode("idna").decode()
+        # The codec is imported only for names that need it.
+        name = unquote(host) if host.isascii() else host.encode("idna").decode()
     except UnicodeError:
         name = ""
     if not name.isascii() or not name.isprintable() or " " in name or not name:

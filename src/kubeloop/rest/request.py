@@ -33,6 +33,7 @@ __all__ = [
     "Headers",
     "Request",
     "api_path",
+    "header_pairs",
     "path_request",
     "resource_request",
     "uri_request",
@@ -139,6 +140,14 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         """The same request with more parameters; those with the same key are kept as well."""
         return msgspec.structs.replace(self, params=(*self.params, *pairs_of(params)))
 
+    def with_headers(self, headers: Headers) -> Request:
+        """The same request with more headers, which override those of the client.
+
+        Raises:
+            InvalidArgument: a header has a line break.
+        """
+        return msgspec.structs.replace(self, headers=(*self.headers, *header_pairs(headers)))
+
     def __repr__(self) -> str:
         body = "" if self.body is None else f", {len(self.body)} bytes"
         query = self.query()
@@ -194,7 +203,7 @@ def resource_request(
         method=method,
         path=path,
         params=pairs_of(params),
-        headers=_pairs(headers),
+        headers=header_pairs(headers),
         body=body,
         content_type=content_type,
         accept=accept,
@@ -231,7 +240,7 @@ def path_request(
         method=method,
         path=_absolute(segments),
         params=pairs_of(params),
-        headers=_pairs(headers),
+        headers=header_pairs(headers),
         body=body,
         content_type=content_type,
         accept=accept,
@@ -341,7 +350,8 @@ def _resolve_parent(stem: str, path: str) -> str:
     return f"{scheme}://{host}{posixpath.normpath(f'/{below}/{path}')}"
 
 
-def _pairs(headers: Headers) -> tuple[tuple[str, str], ...]:
+def header_pairs(headers: Headers) -> tuple[tuple[str, str], ...]:
+    """Headers as pairs. Raises: InvalidArgument for a line break or NUL."""
     if not headers:
         return ()
     pairs = tuple(headers.items() if isinstance(headers, Mapping) else headers)
