@@ -14,15 +14,15 @@ import functools
 import math
 import re
 import threading
-from collections.abc import Hashable, Mapping
-from typing import Any, TypeVar, cast
+from collections.abc import Mapping
+from typing import Any, TypeVar
 
 import msgspec
 
 from .errors import DecodeError, InvalidArgument
-from .model import UNSET, Extra, Kind, Model, api_version_of, kind_of, zero_of
+from .model import UNSET, Extra, Kind, Model, api_version_of, kind_of, slot_reader, zero_of
 from .plan import ListOf, MapOf, Node, Object, Value, View, node_for, plan_of
-from .quantity import Quantity, decode_quantity
+from .quantity import Quantity, cached_quantity, decode_quantity
 from .times import Duration, MicroTime, parse_micro_time
 
 __all__ = ["decode", "from_builtins", "from_json", "from_yaml", "hook"]
@@ -38,7 +38,7 @@ def decode(type_: type[T], text: bytes | str | msgspec.Raw) -> T:
         DecodeError: not JSON, or not of this type; it has the path of the invalid value.
     """
     try:
-        value: T = _decoder(cast("Hashable", type_)).decode(text)
+        value: T = _decoder(type_).decode(text)  # type: ignore[arg-type] # hashable
     except msgspec.ValidationError as error:
         value = _decode_leniently(type_, text, error)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
@@ -85,6 +85,8 @@ def from_yaml(cls: type[M], text: bytes | str) -> M:
 
 def hook(type_: type, value: Any) -> Any:
     """Decode the scalar types that msgspec does not know."""
+    if type_ is Quantity and type(value) is str:  # a pod has many
+        return cached_quantity(value)
     if value is None:
         raise TypeError("the value is null")  # `_decode_leniently` handles null
     if type_ is Quantity:
@@ -102,7 +104,7 @@ _decoder_lock = threading.RLock()
 
 
 @functools.cache
-def _decoder(type_: Hashable) -> msgspec.json.Decoder[Any]:
+def _decoder(type_: Any) -> msgspec.json.Decoder[Any]:
     try:
         with _decoder_lock:
             return msgspec.json.Decoder(type_, dec_hook=hook)
@@ -217,19 +219,33 @@ def _attach(value: Any, extras: _Extras | None) -> None:
 
 def _check_kind(model: Kind) -> None:
     cls = type(model)
-    for path, found, expected in (
-        ("apiVersion", model.api_version, api_version_of(cls)),
-        ("kind", model.kind, kind_of(cls)),
-    ):
-        if expected and found != expected:
+    found = (_api_version_slot(model), _kind_slot(model))
+    if found == _ABSENT:
+        return  # as in the items of built-in lists
+    expected = _type_meta(cls)
+    if found == expected and found[1]:
+        # The class has the same values; this saves two strings for each object.
+        model.api_version = model.kind = UNSET
+        return
+    for path, value, wanted in zip(("apiVersion", "kind"), found, expected, strict=True):
+        if wanted and value is not UNSET and value != wanted:
             raise DecodeError(
-                f"expected {expected} for a {cls.__name__}, found {found!r} "
+                f"expected {wanted} for a {cls.__name__}, found {value!r} "
                 "(decode it as the class of that kind)",
                 path=path,
             )
-    # The class has the same values; this saves two strings for each object.
-    if expected:
+    if expected[1]:
         model.api_version = model.kind = UNSET
+
+
+_api_version_slot = slot_reader(Kind, "api_version")
+_kind_slot = slot_reader(Kind, "kind")
+_ABSENT = (UNSET, UNSET)
+
+
+@functools.cache
+def _type_meta(cls: type[Kind]) -> tuple[str, str]:
+    return api_version_of(cls), kind_of(cls)
 
 
 # --- errors

@@ -207,6 +207,13 @@ def _slot(cls: type, field: str) -> MemberDescriptorType | None:
     return found.slot if isinstance(found, ImpliedField) else found
 
 
+def slot_reader(cls: type, field: str) -> Callable[[Any], Any]:
+    """Reads the value of a slot as it is: `UNSET` if the field is absent."""
+    slot = _slot(cls, field)
+    assert slot is not None, f"{cls.__name__} has no field {field}"
+    return slot.__get__
+
+
 def _default(cls: Any, field: str) -> Any:
     """The default of a field; msgspec aligns its defaults with the last fields."""
     names, defaults = cls.__struct_fields__, cls.__struct_defaults__
