@@ -19,7 +19,9 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from ._generated.meta_v1 import ManagedFieldsEntry, ObjectMeta
 from .errors import DecodeError, InvalidArgument
+from .kinds import Resource
 from .model import UNSET, Extra, Kind, Model, api_version_of, kind_of, slot_reader, zero_of
 from .plan import ListOf, MapOf, Node, Object, Value, View, node_for, plan_of
 from .quantity import Quantity, cached_quantity, decode_quantity
@@ -44,7 +46,7 @@ def decode(type_: type[T], text: bytes | str | msgspec.Raw) -> T:
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise _not_json(error) from error
     if isinstance(value, Kind):
-        _check_kind(value)
+        _complete(value)
     return value
 
 
@@ -147,6 +149,8 @@ def _separate(node: Node, data: Any) -> tuple[Any, _Extras | None]:
             return _separate_object(node, data)
         case View() if isinstance(data, dict):
             return _separate_view(node, data)
+        case MapOf() if node.hint is msgspec.Raw:
+            return msgspec.Raw(msgspec.json.encode(data)), None
         case MapOf() if isinstance(data, dict):
             pairs = {key: _separate(node.value, _or_zero(node.value, v)) for key, v in data.items()}
             below = {key: extras for key, (_, extras) in pairs.items() if extras}
@@ -217,30 +221,43 @@ def _attach(value: Any, extras: _Extras | None) -> None:
         _attach(child, inner)
 
 
+_api_version_slot = slot_reader(Kind, "api_version")
+_kind_slot = slot_reader(Kind, "kind")
+_metadata_slot = slot_reader(Resource, "metadata")
+_managed_fields_slot = slot_reader(ObjectMeta, "managed_fields")
+_fields_slot = slot_reader(ManagedFieldsEntry, "fields_v1")
+
+
+def _complete(model: Kind) -> None:
+    """Check the kind of a decoded object, and let it own all its parts."""
+    found_version, found_kind = _api_version_slot(model), _kind_slot(model)
+    if found_kind is not UNSET or found_version is not UNSET:  # items of lists have neither
+        expected_version, expected_kind = _type_meta(type(model))
+        if found_kind != expected_kind or found_version != expected_version:
+            _check_kind(model)
+        if expected_kind:
+            # The class has the same values; this saves two strings for each object.
+            model.api_version = model.kind = UNSET
+    if isinstance(model, Resource):
+        metadata = _metadata_slot(model)
+        entries = UNSET if metadata is UNSET else _managed_fields_slot(metadata)
+        if entries is not UNSET:
+            for entry in entries:
+                text = _fields_slot(entry)
+                if type(text) is msgspec.Raw:
+                    entry.fields_v1 = text.copy()  # else it would keep the whole text in memory
+
+
 def _check_kind(model: Kind) -> None:
     cls = type(model)
-    found = (_api_version_slot(model), _kind_slot(model))
-    if found == _ABSENT:
-        return  # as in the items of built-in lists
-    expected = _type_meta(cls)
-    if found == expected and found[1]:
-        # The class has the same values; this saves two strings for each object.
-        model.api_version = model.kind = UNSET
-        return
-    for path, value, wanted in zip(("apiVersion", "kind"), found, expected, strict=True):
-        if wanted and value is not UNSET and value != wanted:
+    found = (model.api_version, model.kind)
+    for path, value, expected in zip(("apiVersion", "kind"), found, _type_meta(cls), strict=True):
+        if expected and value != expected:
             raise DecodeError(
-                f"expected {wanted} for a {cls.__name__}, found {value!r} "
+                f"expected {expected} for a {cls.__name__}, found {value!r} "
                 "(decode it as the class of that kind)",
                 path=path,
             )
-    if expected[1]:
-        model.api_version = model.kind = UNSET
-
-
-_api_version_slot = slot_reader(Kind, "api_version")
-_kind_slot = slot_reader(Kind, "kind")
-_ABSENT = (UNSET, UNSET)
 
 
 @functools.cache

@@ -96,6 +96,8 @@ def node_for(hint: Any) -> Node:
             return ListOf(bare, optional, node_for(item))
         case (origin, (_, value)) if origin is dict:
             return MapOf(bare, optional, node_for(value))
+    if bare is msgspec.Raw:  # a lazy field
+        return MapOf(bare, optional, node_for(Any))
     if isinstance(bare, ModelMeta):
         return Object(typing.cast("type[Model]", bare), optional)
     if isinstance(bare, msgspec.StructMeta):
