@@ -64,6 +64,7 @@ K = TypeVar("K", bound=Kind)
 
 _CRD_TIMEOUT = 60.0
 _CRD_POLL = 0.1
+_MAX_PREPARED = 1024  # resource clients: a program may use any number of namespaces
 
 AnyKind = type[Kind] | str | GroupVersionResource | GroupVersionKind
 
@@ -118,6 +119,8 @@ class APIClient(Clientset):
         self._external_rest = rest
         self._field_manager = field_manager
         self._tune_gc = tune_gc
+        # Prepared once, because programs write `client.core_v1.pods("shop").get(…)` for each call.
+        self._typed: dict[tuple[type[Kind], str | None], ResourceClient[Any]] = {}
 
     # --- lifecycle
 
@@ -182,9 +185,15 @@ class APIClient(Clientset):
 
         A kind that is not built in is looked up by discovery, at the first request.
         """
-        collection = self._collection(what, kind, namespace)
-        codec = TypedCodec(what) if isinstance(what, type) else DictCodec()
-        return ResourceClient(collection, codec)
+        if not isinstance(what, type):
+            return ResourceClient(self._collection(what, kind, namespace), DictCodec())
+        known = self._typed.get((what, namespace))
+        if known is None:
+            known = ResourceClient(self._collection(what, kind, namespace), TypedCodec(what))
+            if len(self._typed) >= _MAX_PREPARED:
+                self._typed.clear()
+            self._typed[what, namespace] = known
+        return known
 
     def metadata(
         self, what: AnyKind, kind: str = "", /, *, namespace: str | None = None

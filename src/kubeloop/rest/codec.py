@@ -48,7 +48,7 @@ class Codec(Protocol):
     For programs that use a `RESTClient` directly: a `Client` accepts only JSON.
     """
 
-    content_type: str  # of request bodies
+    content_type: str  # of request bodies; a codec decodes it as well
     accept: str  # of responses
 
     def reads(self, media_type: str) -> bool:
@@ -91,9 +91,8 @@ class JsonCodec:
                 f"cannot encode a body of type {type(value).__name__} as JSON: {error}"
             ) from error
 
-    def decode(self, type_: type[T], body: bytes) -> T:
-        """The body as a model, a partial struct, a `dict` or another type."""
-        return decode(type_, body)
+    # The body as a model, a partial struct, a `dict` or another type.
+    decode = staticmethod(decode)
 
     def events(self) -> EventFrames:
         return EventFrames(limit=self._event_limit)

@@ -17,8 +17,8 @@ from typing import Any
 
 import msgspec
 
-from .errors import InvalidArgument
-from .model import IMPLIED, UNSET, ImpliedList, ImpliedMap, Kind, Model
+from .errors import DecodeError, InvalidArgument
+from .model import IMPLIED, UNSET, ImpliedList, ImpliedMap, Kind, Model, decode_lazy
 from .plan import ListOf, MapOf, Node, Object, Value, plan_of
 from .quantity import Quantity
 from .times import Duration, MicroTime, format_micro_time, format_time
@@ -112,6 +112,8 @@ def _encoder_for(node: Node) -> _Encoder | None:
             return _encode_object
         case ListOf():
             return functools.partial(_encode_list, _encoder_for(node.item))
+        case MapOf() if node.hint is msgspec.Raw:
+            return _encode_lazy
         case MapOf():
             return functools.partial(_encode_map, _encoder_for(node.value))
         case Value():
@@ -139,6 +141,16 @@ def _encode_map(encode: _Encoder | None, value: Any) -> Any:
     if not value and type(value) is ImpliedMap:
         return UNSET
     return {str(key): _element(f"[{key}]", encode, item) for key, item in value.items()}
+
+
+def _encode_lazy(value: Any) -> Any:
+    if type(value) is not msgspec.Raw:
+        return _encode_map(None, value)
+    try:
+        found = decode_lazy(value)
+    except DecodeError as error:
+        raise _EncodeError(str(error)) from error
+    return UNSET if found is None else found
 
 
 def _element(step: str, encode: _Encoder | None, value: Any) -> Any:
