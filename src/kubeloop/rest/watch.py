@@ -9,9 +9,10 @@ See also: `resuming_watch` (resumes after the end), `frames` (splits bytes into 
 
 from __future__ import annotations
 
+import asyncio
 import random as chance
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from enum import StrEnum
 from types import TracebackType
 from typing import Self, final
@@ -186,6 +187,22 @@ class Watch:
         self._ready.clear()
         self._events += len(found)
         return found
+
+    async def pump(self, apply: Callable[[Iterator[RawEvent]], bool]) -> None:
+        """Pass all events to `apply`, in order; returns when there are no more.
+
+        `apply` is plain code. If it returns False, it is called again with the same iterator
+        when the event loop has run, and nothing is received meanwhile. Raises what it raises,
+        and what `batch` raises. Safe to cancel: the watch is closed.
+        """
+        try:
+            while batch := await self.batch():
+                events = iter(batch)
+                while not apply(events):  # noqa: ASYNC110 - an event would have to be set for it
+                    await asyncio.sleep(0)
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Close it at once. Safe to repeat; events that were not read are dropped."""
