@@ -21,10 +21,11 @@ import msgspec
 
 from kubeloop.errors import ApiError, DecodeError, TimeoutExceeded, TransportError, error_from_event
 from kubeloop.kit import Clock, Random
-from kubeloop.wire import RawEvent, get_logger
+from kubeloop.wire import RawEvent, get_logger, split_event
 
 from .codec import EventReader
 from .failures import lost_failure
+from .frames import EventFrames
 from .incoming import IncomingResponse
 from .liveness import ServerProbe, SilenceLimits
 from .request import Request
@@ -188,13 +189,20 @@ class Watch:
         self._events += len(found)
         return found
 
-    async def pump(self, apply: Callable[[Iterator[RawEvent]], bool]) -> None:
+    async def pump(
+        self,
+        apply: Callable[[Iterator[RawEvent]], bool],
+        split: Callable[[bytes], RawEvent] = split_event,
+    ) -> None:
         """Pass all events to `apply`, in order; returns when there are no more.
 
         `apply` is plain code. If it returns False, it is called again with the same iterator
         when the event loop has run, and nothing is received meanwhile. Raises what it raises,
-        and what `batch` raises. Safe to cancel: the watch is closed.
+        and what `batch` raises. `split` is used for the text of an event, if that is JSON.
+        Safe to cancel: the watch is closed.
         """
+        if isinstance(self._reader, EventFrames):
+            self._reader.split = split
         try:
             while batch := await self.batch():
                 events = iter(batch)
