@@ -7,10 +7,11 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any, Self
 
-from kubeloop.wire import RawEvent
+from kubeloop.wire import RawEvent, split_event
 from tests.support.model_server import ModelServer
 
 Apply = Callable[[Iterator[RawEvent]], bool]
+Split = Callable[[bytes], RawEvent]
 
 
 class PushedWatch:
@@ -47,7 +48,7 @@ class PushedWatch:
     async def __anext__(self) -> RawEvent:
         raise AssertionError("a stream with `pump` is not read event by event")
 
-    async def pump(self, apply: Apply) -> None:
+    async def pump(self, apply: Apply, split: Split = split_event) -> None:
         loop = asyncio.get_running_loop()
         self._apply, self._ended = apply, loop.create_future()
         loop.call_soon(self._pass_on)
@@ -96,7 +97,7 @@ class PumpedWatch:
     async def __anext__(self) -> RawEvent:
         raise AssertionError("a stream with `pump` is not read event by event")
 
-    async def pump(self, apply: Apply) -> None:
+    async def pump(self, apply: Apply, split: Split = split_event) -> None:
         async for event in self._events:
             watch = PushedWatch()
             watch.receive(event)

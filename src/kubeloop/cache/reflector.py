@@ -401,7 +401,7 @@ class Reflector:
             await self._receive_state(watch, tasks, then=apply)
         else:
             await self._wait_until_open(watch)
-            await watch.pump(apply)
+            await watch.pump(apply, self._decoder.split)
 
     async def _receive_state(
         self, watch: OpenWatch, tasks: TaskOwner, *, then: ApplyEvents
@@ -431,7 +431,7 @@ class Reflector:
 
         async with TaskOwner() as checks:
             silence = checks.spawn(stream.check_silence(), name=f"silence {self._scope}")
-            await watch.pump(apply)
+            await watch.pump(apply, self._decoder.split)
             stream.check_complete()
 
     def _sync(self, watch: OpenWatch, result: ListResult, tasks: TaskOwner) -> None:
@@ -494,7 +494,7 @@ class Reflector:
         if deliver is None:
             return self._apply_bookmark(event)
         try:
-            entry = self._decoder.decode(event.object)
+            entry = self._decoder.decode_event(event)
         except DecodeError as error:
             self._pager.check_listed(event, error)
             key = self._decoder.read_key(event.object)

@@ -239,7 +239,7 @@ class InitialStream:
             raise_error_event(event, self._scope)
             return None
         try:
-            entry = self._decoder.decode(event.object)
+            entry = self._decoder.decode_event(event)
         except DecodeError as error:
             self._pager.check_listed(event, error)
             entry = self._pager.keep_known(event.object, error)

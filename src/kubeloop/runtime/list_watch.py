@@ -103,10 +103,12 @@ class WatchStream:
             raise watch.failure
         return events
 
-    async def pump(self, apply: Callable[[Iterator[RawEvent]], bool]) -> None:
+    async def pump(
+        self, apply: Callable[[Iterator[RawEvent]], bool], split: Callable[[bytes], RawEvent]
+    ) -> None:
         """Pass all events to `apply` until the watch ends. Safe to cancel: it is closed."""
         watch = self._watch or await self._create()
-        await watch.pump(apply)
+        await watch.pump(apply, split)
         if watch.failure is not None:
             raise watch.failure
 
