@@ -15,6 +15,7 @@ from .throttle import Limiter, TokenBucket
 
 # For other packages of kubeloop; not public.
 from .yielder import MAX_BLOCK as MAX_BLOCK
+from .yielder import TimeBudget as TimeBudget
 from .yielder import Yielder as Yielder
 
 __all__ = [

@@ -10,6 +10,7 @@ See also: `watch` (the connection).
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import final
 
 import msgspec
@@ -30,8 +31,16 @@ _MAX_CHECKS = 16  # times that a byte of an event over several lines is checked
 class EventFrames:
     """The events of one watch whose bytes arrive in chunks."""
 
-    def __init__(self, *, limit: int | None = FRAME_LIMIT) -> None:
+    def __init__(
+        self,
+        *,
+        limit: int | None = FRAME_LIMIT,
+        split: Callable[[bytes], RawEvent] = split_event,
+    ) -> None:
         self._limit = limit
+        # From the text of an event to the event; raises `DecodeError` for any other text. A
+        # reader may replace it by one that also reads the object.
+        self.split = split
         self._held = bytearray()  # the start of an event, without leading space
         self._scan = ValueScanner()  # has scanned `_held` up to `_seen`, or nothing yet
         self._seen = 0
@@ -87,7 +96,7 @@ class EventFrames:
         if self._limit is not None and len(line) > self._limit:
             return False
         try:
-            events.append(split_event(line))
+            events.append(self.split(line))
         except DecodeError:
             # Two events in a line, or an event over several lines: the scanner will find out.
             return not line.strip(SPACE)
@@ -113,7 +122,7 @@ class EventFrames:
                 return
             self._in_lines = False
             self._check_size(end)
-            events.append(split_event(bytes(self._held[:end])))
+            events.append(self.split(bytes(self._held[:end])))
             self._drop(end)
 
     def _may_be_complete(self) -> bool:

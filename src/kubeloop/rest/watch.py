@@ -23,10 +23,11 @@ import msgspec
 
 from kubeloop.errors import ApiError, DecodeError, TimeoutExceeded, TransportError, error_from_event
 from kubeloop.kit import Clock, Random, Timer
-from kubeloop.wire import RawEvent, get_logger
+from kubeloop.wire import RawEvent, get_logger, split_event
 
 from .codec import EventReader
 from .failures import lost_failure
+from .frames import EventFrames
 from .incoming import IncomingResponse
 from .liveness import ServerProbe, SilenceLimits
 from .request import Request
@@ -199,17 +200,20 @@ class Watch:
         self._events += len(found)
         return found
 
-    async def pump(self, apply: Apply) -> None:
+    async def pump(self, apply: Apply, split: Callable[[bytes], RawEvent] = split_event) -> None:
         """Pass all events to `apply`, in the callbacks that bring their bytes; returns at the end.
 
         If `apply` returns False, the socket is paused, and `apply` is called with the same
         iterator in a later iteration of the event loop. Its exceptions end the watch and are
-        raised here. Safe to cancel: the watch is closed.
+        raised here. `split` makes an event of its text, if that is JSON. Safe to cancel: the
+        watch is closed.
 
         Raises:
             ApiError: as `batch`, after the events before it.
             TransportError: there was no connection.
         """
+        if isinstance(self._reader, EventFrames):
+            self._reader.split = split
         await self.open()
         pump = self._pump = _Pump(self, apply, asyncio.get_running_loop())
         try:
