@@ -43,7 +43,7 @@ def run(request: pytest.FixtureRequest) -> Callable[[Work], None]:
 
 
 def open_sockets() -> int:
-    """How many sockets this process has open, whoever made them."""
+    """How many sockets this process has open, in any event loop."""
     count = 0
     for entry in list(Path("/dev/fd").iterdir()):
         try:
@@ -698,7 +698,7 @@ def test_a_proxy_that_cannot_be_used_is_a_config_error(proxy: str, problem: str)
     assert "xxx" not in str(error.value)
 
 
-@pytest.mark.parametrize("host", ["", "a b", "a\x01b"])
+@pytest.mark.parametrize("host", ["", "a b", "a\x01b", "api.test:99999", "[::1"])
 def test_a_server_without_a_valid_host_name_is_a_config_error(host: str) -> None:
     with pytest.raises(ConfigError, match="no valid host name"):
         Dialer(f"https://{host}", proxy=None)
@@ -905,7 +905,8 @@ def test_a_dial_cancelled_at_any_wait_leaves_no_socket(
         async with AsyncExitStack() as stack:
             server_tls = None if way == "plain" else tls.server
             server = await stack.enter_async_context(listening(echo, tls=server_tls))
-            proxy, dial = None, None
+            proxy: str | None = None
+            dial: DialFunction | None = None
             if way in {"proxy", "https proxy", "socks"}:
                 handler = socks_proxy() if way == "socks" else connect_proxy()
                 outer = tls.server if way == "https proxy" else None
@@ -954,8 +955,3 @@ def test_a_dial_cancelled_while_the_server_is_silent_leaves_no_socket(
                         await asyncio.sleep(0.001)
 
     run(scenario)
-
-
-def test_a_dial_function_is_a_type_of_its_own() -> None:
-    function: DialFunction = connect_by_hand
-    assert callable(function)

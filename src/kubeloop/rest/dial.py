@@ -118,12 +118,17 @@ class Dialer:
         `on_resolved` receives each name that was resolved, and the seconds it took.
 
         Raises:
-            ConfigError: the proxy cannot be used, or its extra is not installed.
+            ConfigError: the URL or the proxy cannot be used, or its extra is not installed.
         """
-        parts = urlsplit(base_url)
-        self._is_plain = parts.scheme == "http"
-        self._host = _host_name(parts.hostname or "", base_url)
-        self._port = parts.port or _PORTS.get(parts.scheme, 443)
+        try:
+            parts = urlsplit(base_url)
+            self._is_plain = parts.scheme == "http"
+            self._host = _host_name(parts.hostname or "")
+            self._port = parts.port or _PORTS.get(parts.scheme, 443)
+        except ValueError as error:
+            raise ConfigError(
+                f"server {redacted_url(base_url)}: the URL has no valid host name and port"
+            ) from error
         self._proxy = _Proxy(proxy) if proxy else None
         self._dial = dial
         self._on_resolved = on_resolved
@@ -348,15 +353,16 @@ def _interleave(found: list[tuple[int, str]]) -> list[str]:
     ]
 
 
-def _host_name(host: str, url: str) -> str:
-    """The host of a URL as it is sent: in ASCII, and without the escapes of an IPv6 zone."""
-    try:
-        # The codec is imported only for names that need it.
-        name = unquote(host) if host.isascii() else host.encode("idna").decode()
-    except UnicodeError:
-        name = ""
+def _host_name(host: str) -> str:
+    """The host of a URL as it is sent: in ASCII, and without the escapes of an IPv6 zone.
+
+    Raises:
+        ValueError: it has characters that would break the head of a request, or is empty.
+    """
+    # The codec is imported only for names that need it.
+    name = unquote(host) if host.isascii() else host.encode("idna").decode()
     if not name.isascii() or not name.isprintable() or " " in name or not name:
-        raise ConfigError(f"server {redacted_url(url)}: the URL has no valid host name")
+        raise ValueError
     return name
 
 

@@ -166,7 +166,7 @@ class Transport:
         for each in self._dials:
             each.reschedule(now)
         for socket in list(self._websockets):
-            socket.abort()
+            socket.abort(ClientClosed(f"{self.server}: the client was closed"))
         self._pool.abort()
         await self._pool.wait_closed(self._dials)
 
@@ -294,8 +294,8 @@ class Transport:
                 await credentials.refresh(identity)
             return incoming
         try:
-            pairs = incoming.headers.items()
-            subprotocol = check_handshake(pairs, key, protocols, action=request.action)
+            pairs, where = incoming.headers.items(), f"{request.action}: {self.server}"
+            subprotocol = check_handshake(pairs, key, protocols, action=where)
         except TransportError:
             incoming.close()
             raise
