@@ -59,7 +59,6 @@ from .retry import Condition as Condition
 from .running import ThreadCalls as ThreadCalls
 from .running import abort_run as abort_run
 from .running import new_event_loop as new_event_loop
-from .sockets import abort_connections as abort_connections
 from .tasks import Runnable as Runnable
 from .tasks import TaskStats as TaskStats
 from .tasks import cancel_and_wait as cancel_and_wait
