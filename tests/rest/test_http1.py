@@ -408,7 +408,7 @@ def test_a_switch_of_protocols_passes_on_what_follows() -> None:
 
 
 def test_names_of_headers_are_found_in_any_case_and_values_are_not_joined() -> None:
-    found = ResponseHeaders([("Warning", "a"), ("warning", "b, c"), ("Date", "x")])
+    found = ResponseHeaders(["Warning: a", "warning:b, c ", "Date:\tx"])
 
     assert (found["WARNING"], found.get("date"), found.get("no")) == ("a", "x", None)
     assert found.all_of("Warning") == ["a", "b, c"]

@@ -106,50 +106,74 @@ class Attempts:
         """
         clock = self._clock
         timeouts = request.timeouts or self._timeouts
-        left = self._max_retries if request.max_retries is None else max(request.max_retries, 0)
+        left = self._retries_of(request)
         backoff = self._backoff.fresh() if self._backoff else None
         began = clock.now()
         # Bounds the retries of attempts that time out: ten of them would take 13 minutes.
-        give_up = None if timeouts.response is None else began + timeouts.response
-        is_retry, before = False, ""
+        give_up = _earlier(timeouts.response, began, None)
+        before = ""
         while True:
             if gate is not None and not gate.try_acquire():
-                await acquire_slot(
-                    gate, request, clock=clock, within=timeouts.slot, deadline=deadline
-                )
+                within = timeouts.slot
+                await acquire_slot(gate, request, clock=clock, within=within, deadline=deadline)
                 began = clock.now()
-            keeps_slot = False
+            self._requests += 1
+            status, keeps_slot = 0, False
             try:
-                incoming = await self._attempt(request, timeouts, began, deadline, is_retry)
-                status, wait = incoming.status, None
-                if status >= 300:
-                    incoming.before = before
-                    retry_after = retry_after_of(incoming.headers.get("Retry-After"))
-                    wait = delay_after_response(status, retry_after, left=left, random=self._random)
+                until = _earlier(timeouts.response, began, deadline)
+                incoming = await self._exchange(request, self._codec, timeouts, until)
+                status = incoming.status
+                if status < 300:
+                    keeps_slot = True
+                    return incoming
+                incoming.before = before
+                wait = self._delay_after(incoming, left)
                 if wait is None or _is_too_late(clock, wait, deadline):
                     keeps_slot = True
                     return incoming
                 before = ""  # the next response says at least as much
                 await incoming.discard()
             except TransportError as error:
+                self._failures += 1
                 wait = delay_after_failure(error, call=call, method=request.method, left=left)
                 last = give_up if isinstance(error, TimeoutExceeded) else None
                 if wait is None or _is_too_late(clock, wait, sooner(deadline, last)):
                     raise _with_earlier_failure(error, before) from error.__cause__
                 before = error.summary
-                status = 0
             finally:
                 if gate is not None and not keeps_slot:
                     gate.release()
+                if self._metrics is not None or log.isEnabledFor(logging.DEBUG):
+                    self._record(request, status, began, is_retry=left < self._retries_of(request))
             if backoff is not None:
                 backoff.record(status)
                 wait = max(wait, backoff.delay)
             left -= 1
-            is_retry = True
             self._retries += 1
             await clock.sleep(wait)
             await self.wait_for_rate_limiter(request, deadline)
             began = clock.now()
+
+    def _retries_of(self, request: Request) -> int:
+        return self._max_retries if request.max_retries is None else max(request.max_retries, 0)
+
+    def _delay_after(self, incoming: IncomingResponse, left: int) -> float | None:
+        return delay_after_response(
+            incoming.status,
+            retry_after_of(incoming.headers.get("Retry-After")),
+            left=left,
+            random=self._random,
+        )
+
+    def _record(self, request: Request, status: int, began: float, *, is_retry: bool) -> None:
+        """Report an attempt; a status of 0 is no response."""
+        code = str(status) if status else NO_RESPONSE
+        if self._metrics is not None:
+            host = self._transport.host
+            self._metrics.count_attempt(code=code, method=request.method, host=host, retry=is_retry)
+        if log.isEnabledFor(logging.DEBUG):
+            seconds = self._clock.now() - began
+            log.debug("%s: %s in %.0f ms", request.action, code, seconds * 1000)
 
     async def probe(self) -> None:
         """Send a probe: no in-flight slot, rate limiter, metrics, hooks or backoff.
@@ -166,34 +190,13 @@ class Attempts:
             # The server may close an idle connection at the moment at which it is reused.
             await self._transport.probe(_PROBE, self._timeouts)
 
-    async def _attempt(
-        self,
-        request: Request,
-        timeouts: Timeouts,
-        began: float,
-        deadline: float | None,
-        is_retry: bool,  # noqa: FBT001 - internal
-    ) -> IncomingResponse:
-        self._requests += 1
-        until = None if timeouts.response is None else began + timeouts.response
-        if deadline is not None and (until is None or deadline < until):
-            until = deadline
-        code = NO_RESPONSE
-        try:
-            incoming = await self._exchange(request, self._codec, timeouts, until)
-            code = str(incoming.status)
-        except TransportError:
-            self._failures += 1
-            raise
-        finally:
-            if self._metrics is not None:
-                self._metrics.count_attempt(
-                    code=code, method=request.method, host=self._transport.host, retry=is_retry
-                )
-            if log.isEnabledFor(logging.DEBUG):
-                seconds = self._clock.now() - began
-                log.debug("%s: %s in %.0f ms", request.action, code, seconds * 1000)
-        return incoming
+
+def _earlier(seconds: float | None, began: float, deadline: float | None) -> float | None:
+    """The earlier of a time after `began` and of `deadline`."""
+    if seconds is None:
+        return deadline
+    end = began + seconds
+    return end if deadline is None or end < deadline else deadline
 
 
 def _is_too_late(clock: Clock, wait: float, deadline: float | None) -> bool:

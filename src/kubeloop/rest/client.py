@@ -9,10 +9,10 @@ See also: `request` (creating requests), `kubeloop.clients` (kinds and verbs).
 from __future__ import annotations
 
 import random as chance
-from collections.abc import Iterable, Mapping
+from collections.abc import Coroutine, Iterable, Mapping
 from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import Self, final
+from typing import Any, Self, final
 
 import msgspec
 
@@ -184,7 +184,9 @@ class RESTClient:
         """The whole URL of the request."""
         return self._transport.url(request)
 
-    async def send(self, request: Request, *, warnings: WarningHandler | None = None) -> Response:
+    def send(
+        self, request: Request, *, warnings: WarningHandler | None = None
+    ) -> Coroutine[Any, Any, Response]:
         """Send the request and read the whole response.
 
         Safe to cancel: the connection is closed; the server may have executed the request.
@@ -196,14 +198,11 @@ class RESTClient:
             TransportError: no whole response arrived in time.
             ConfigError: credentials or certificates are not available.
         """
-        if self._limits_rate:
-            await self._attempts.wait_for_rate_limiter(request)
+        # Not a coroutine itself: each layer of them costs a step when the response arrives.
         gate = self._gate or self._set_up()
         if self._tracer is None and self._metrics is None:
-            return await self._send(request, warnings, gate)
-        began = self._clock.now()
-        with self._span(request) as span:
-            return await self._send_observed(request, warnings, gate, span, began)
+            return self._send(request, warnings, gate)
+        return self._send_observed(request, warnings, gate)
 
     def watch(
         self,
@@ -314,13 +313,15 @@ class RESTClient:
     async def _send(
         self, request: Request, warnings: WarningHandler | None, gate: ConcurrencyLimit
     ) -> Response:
+        if self._limits_rate:
+            await self._attempts.wait_for_rate_limiter(request)
         deadline = self._deadline(request)
         incoming = await self._attempts.open(request, Call.SEND, deadline, gate=gate)
         try:
-            if "warning" in incoming.headers:
+            if "warning" in incoming.headers.first:
                 self._report_warnings(incoming, warnings)
             status = incoming.status
-            if not is_success(status):
+            if status != 200 and not is_success(status):
                 raise await self._response_error(request, incoming, deadline)
             incoming.limit_to(self._limits.for_success(request))
             body = await incoming.read(deadline=deadline)
@@ -333,31 +334,30 @@ class RESTClient:
         request: Request,
         warnings: WarningHandler | None,
         gate: ConcurrencyLimit,
-        span: Span,
-        began: float,
     ) -> Response:
         """Send, and report to metrics and tracer."""
-        received = 0
-        try:
-            response = await self._send(request, warnings, gate)
-            received = len(response.body)
-            span.set_attribute("http.response.status_code", response.status)
-        except ApiError as error:
-            span.set_attribute("http.response.status_code", error.code)
-            raise
-        except TransportError as error:
-            span.set_attribute("error.type", type(error).__name__)
-            raise
-        finally:
-            if self._metrics is not None:
-                self._metrics.observe_request(
-                    verb=request.method,
-                    host=self._transport.host,
-                    seconds=self._clock.now() - began,
-                    sent=len(request.body or b""),
-                    received=received,
-                )
-        return response
+        began, received = self._clock.now(), 0
+        with self._span(request) as span:
+            try:
+                response = await self._send(request, warnings, gate)
+                received = len(response.body)
+                span.set_attribute("http.response.status_code", response.status)
+            except ApiError as error:
+                span.set_attribute("http.response.status_code", error.code)
+                raise
+            except TransportError as error:
+                span.set_attribute("error.type", type(error).__name__)
+                raise
+            finally:
+                if self._metrics is not None:
+                    self._metrics.observe_request(
+                        verb=request.method,
+                        host=self._transport.host,
+                        seconds=self._clock.now() - began,
+                        sent=len(request.body or b""),
+                        received=received,
+                    )
+            return response
 
     def _set_up(self) -> ConcurrencyLimit:
         """Create what depends on the running program: its event loop, and its tracing."""

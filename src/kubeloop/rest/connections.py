@@ -89,6 +89,7 @@ class Connection(asyncio.Protocol):
         """Write a request whose response is `response`."""
         assert self.transport is not None
         self._response = response
+        response.connection = self
         self.used += 1
         self._parser.expect(response.method)
         if body is None:
@@ -211,7 +212,10 @@ class Connection(asyncio.Protocol):
         self, status: int, headers: ResponseHeaders, body: bytes, *, reusable: bool
     ) -> None:
         response, self._response = self._response, None
-        self._release(reusable=reusable)
+        if reusable and self._unsent is None:
+            self._pool.put(self)
+        else:
+            self._release(reusable=reusable)
         if response is not None:
             response.on_response(status, headers, body)
 

@@ -102,7 +102,7 @@ async def _fetch_once(
             pairs["Content-Length"] = str(len(body))
         lines = "".join(f"{name}: {value}\r\n" for name, value in pairs.items())
         head = f"{method} {target} HTTP/1.1\r\n{lines}\r\n".encode()
-        incoming.send(connection, head, body or None)
+        connection.send(incoming, head, body or None)
         await incoming.wait_for_head(None)  # `fetch` bounds the time
         incoming.limit_to(_LIMIT)
         content = await incoming.read()

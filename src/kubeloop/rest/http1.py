@@ -43,55 +43,42 @@ class TruncatedResponse(ProtocolError):
 class ResponseHeaders(Mapping[str, str]):
     """Headers of a response. Names are in lower case; lookups accept any case."""
 
-    __slots__ = ("_first", "_repeated")
+    __slots__ = ("_repeated", "first")
 
-    def __init__(self, pairs: Iterable[tuple[str, str]] = ()) -> None:
-        first: dict[str, str] = {}
-        repeated: list[tuple[str, str]] = []
-        for name, value in pairs:
-            key = name.lower()
-            if key in first:
-                repeated.append((key, value))
-            else:
-                first[key] = value
-        self._first = first
-        self._repeated = repeated
-
-    @classmethod
-    def from_lines(cls, lines: list[str]) -> ResponseHeaders:
+    def __init__(self, lines: Iterable[str] = ()) -> None:
         """From lines of a head whose syntax was checked."""
-        headers = cls()
-        first = headers._first
+        self.first: dict[str, str] = {}  # the first value of each, by its name in lower case
+        self._repeated: list[tuple[str, str]] = []
+        first = self.first
         for line in lines:
             name, _, value = line.partition(":")
             key = name.lower()
             if key in first:
-                headers._repeated.append((key, value.strip(" \t")))
+                self._repeated.append((key, value.strip(" \t")))
             else:
                 first[key] = value.strip(" \t")
-        return headers
 
     def all_of(self, name: str) -> list[str]:
         """All values of a header that may occur more than once."""
         key = name.lower()
-        if key not in self._first:
+        if key not in self.first:
             return []
-        return [self._first[key], *(value for other, value in self._repeated if other == key)]
+        return [self.first[key], *(value for other, value in self._repeated if other == key)]
 
     def __getitem__(self, name: str) -> str:
-        return self._first[name.lower()]
+        return self.first[name.lower()]
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and name.lower() in self._first
+        return isinstance(name, str) and name.lower() in self.first
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._first)
+        return iter(self.first)
 
     def __len__(self) -> int:
-        return len(self._first)
+        return len(self.first)
 
     def __repr__(self) -> str:
-        return f"ResponseHeaders({', '.join(self._first)})"
+        return f"ResponseHeaders({', '.join(self.first)})"
 
 
 class Receiver(Protocol):
@@ -224,12 +211,13 @@ class ResponseParser:
         """The head is `data` up to `end`."""
         if not data.startswith(_START):
             raise ProtocolError(f"the response begins with {data[:60]!r}")
-        parser = _check_syntax(data[:end])
+        parser = httptools.HttpResponseParser(_NO_CALLBACKS)
+        _check_syntax(parser, data[:end])
         lines = data[: end - 4].decode("utf-8", "surrogateescape").split("\r\n")
         if len(lines) > MAX_FIELDS + 1:
             raise ProtocolError(f"the head has more than {MAX_FIELDS} fields")
         del lines[0]
-        headers = ResponseHeaders.from_lines(lines)
+        headers = ResponseHeaders(lines)
         status: int = parser.get_status_code()
         if status < 200:
             self._handle_interim(status, headers, data[end:])
@@ -262,7 +250,7 @@ class ResponseParser:
         """How the body ends (RFC 9112, section 6.3)."""
         if version not in {"1.1", "1.0"}:
             raise ProtocolError(f"the response has HTTP version {version[:20]}")
-        first = headers._first
+        first = headers.first
         connection = first.get("connection")
         self._keep_alive = version == "1.1" and (
             connection is None
@@ -368,7 +356,9 @@ class ResponseParser:
                     raise ProtocolError("a line of the trailers does not end with CR LF")
                 return
             end = found + 4
-            _check_syntax(b"HTTP/1.1 200 OK\r\n" + held[:end])  # that of headers
+            # That of headers.
+            parser = httptools.HttpResponseParser(_NO_CALLBACKS)
+            _check_syntax(parser, b"HTTP/1.1 200 OK\r\n" + held[:end])
         has_more = len(held) > end
         held.clear()
         self._end(has_more=has_more)
@@ -386,16 +376,14 @@ class _NoCallbacks:
 _NO_CALLBACKS = _NoCallbacks()
 
 
-def _check_syntax(head: bytes) -> httptools.HttpResponseParser:
+def _check_syntax(parser: httptools.HttpResponseParser, head: bytes) -> None:
     """Check a whole head, strictly. Raises: ProtocolError."""
-    parser = httptools.HttpResponseParser(_NO_CALLBACKS)
     try:
         parser.feed_data(head)
     except httptools.HttpParserUpgrade:
         pass
     except httptools.HttpParserError as error:
         raise ProtocolError(str(error)) from None
-    return parser
 
 
 def _check_coding(version: str, headers: ResponseHeaders) -> None:

@@ -60,7 +60,7 @@ class IncomingResponse:
     status = 0
     headers = _NO_HEADERS
     before = ""  # the failure of an earlier attempt
-    _connection: Connection | None = None  # until the response is complete
+    connection: Connection | None = None  # until the response is complete
     _is_complete = False
     _error: BaseException | None = None  # why the connection was lost
     _waiter: asyncio.Future[bool] | None = None
@@ -85,11 +85,6 @@ class IncomingResponse:
 
     # --- the head
 
-    def send(self, connection: Connection, head: bytes, body: bytes | None) -> None:
-        """Send the request on this connection."""
-        self._connection = connection
-        connection.send(self, head, body)
-
     async def wait_for_head(self, deadline: float | None) -> bool:
         """Wait for status and headers; False if `deadline`, a time on the clock, came first.
 
@@ -102,20 +97,26 @@ class IncomingResponse:
             while not self.status:
                 if self._error is not None:
                     raise self._failure(self._error) from self._error
-                if not await self._wait(deadline):
+                waiter: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+                self._waiter = waiter
+                if self.connection is not None:
+                    self.connection.wake_at(deadline)
+                if not await waiter:
                     self.close()
                     return False
         except BaseException:
             self.close()
             raise
+        finally:
+            self._waiter = None
         return True
 
     async def _wait(self, deadline: float | None) -> bool:
         """Wait until the connection brings something; False if `deadline` came first."""
         waiter: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._waiter = waiter
-        if self._connection is not None:
-            self._connection.wake_at(deadline)
+        if self.connection is not None:
+            self.connection.wake_at(deadline)
         try:
             return await waiter
         finally:
@@ -130,15 +131,22 @@ class IncomingResponse:
 
     def on_response(self, status: int, headers: ResponseHeaders, body: bytes) -> None:
         self._is_complete = True
-        self._connection = None
+        self.connection = None
         if body:
             self._pieces.append(body)
-        self.on_head(status, headers)
+        if "content-encoding" in headers.first:
+            self.on_head(status, headers)
+            return
+        self.status = status
+        self.headers = headers
+        waiter = self._waiter
+        if waiter is not None and not waiter.done():
+            waiter.set_result(True)
 
     def on_head(self, status: int, headers: ResponseHeaders) -> None:
         self.status = status
         self.headers = headers
-        if "content-encoding" in headers:
+        if "content-encoding" in headers.first:
             self._encoding = ", ".join(headers.all_of("content-encoding")).strip().lower()
             if self._encoding in _GZIP:
                 self._decompressor = GzipDecompressor()
@@ -150,20 +158,20 @@ class IncomingResponse:
             return
         self._pieces.append(data)
         self._waiting += len(data)
-        if self._waiting > _MAX_WAITING and self._connection is not None:
-            self._connection.pause()
+        if self._waiting > _MAX_WAITING and self.connection is not None:
+            self.connection.pause()
         self._wake()
 
     def on_end(self) -> None:
         self._is_complete = True
-        self._connection = None
+        self.connection = None
         if self._sink is not None:
             self._sink.on_end(None)
         self._wake()
 
     def on_failure(self, error: BaseException) -> None:
         self._error = error
-        self._connection = None
+        self.connection = None
         if self._sink is not None:
             self._sink.on_end(self._failure(error))
         self._wake()
@@ -184,7 +192,8 @@ class IncomingResponse:
             ResponseTooLarge: the Content-Length is larger; the connection is closed.
         """
         self._limit = limit
-        if limit.size is None or (length := self.headers.get("content-length")) is None:
+        length = self.headers.first.get("content-length")
+        if limit.size is None or length is None:
             return
         if int(length) > limit.size and self.method != "HEAD":
             self.close()
@@ -199,7 +208,8 @@ class IncomingResponse:
         """
         if self._is_complete and len(self._pieces) == 1 and not self._encoding:
             found = self._pieces.pop()  # the usual case: it arrived together with the head
-            self._count(len(found))
+            if self._limit is not None and self._limit.size is not None:
+                self._count(len(found))
             return found
         try:
             first = await self.chunk(deadline=deadline)
@@ -258,17 +268,17 @@ class IncomingResponse:
             sink.on_end(None)
         elif self._error is not None:
             sink.on_end(self._failure(self._error))
-        elif self._connection is not None:
-            self._connection.resume()
+        elif self.connection is not None:
+            self.connection.resume()
 
     def pause(self) -> None:
         """Read nothing from the socket until `resume`; a sink may still receive a little."""
-        if self._connection is not None:
-            self._connection.pause()
+        if self.connection is not None:
+            self.connection.pause()
 
     def resume(self) -> None:
-        if self._connection is not None:
-            self._connection.resume()
+        if self.connection is not None:
+            self.connection.resume()
 
     @property
     def decompressor(self) -> GzipDecompressor | None:
@@ -351,8 +361,8 @@ class IncomingResponse:
                 raise self._late(deadline, now, idle)
         pieces, self._pieces = self._pieces, []
         self._waiting = 0
-        if self._connection is not None:
-            self._connection.resume()
+        if self.connection is not None:
+            self.connection.resume()
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     def _late(self, deadline: float | None, began: float, idle: float | None) -> TransportError:
@@ -379,7 +389,7 @@ class IncomingResponse:
     def close(self) -> None:
         """Close it at once, with the connection if the body was not received to its end."""
         self._pieces = []
-        connection, self._connection = self._connection, None
+        connection, self.connection = self.connection, None
         if connection is not None:
             connection.abort()
             self._error = self._error or ConnectionAbortedError("it was closed here")
@@ -387,9 +397,9 @@ class IncomingResponse:
 
     def detach(self) -> tuple[asyncio.Transport, bytes]:
         """The transport after a switch of protocols, and what was received on it."""
-        assert self._connection is not None
+        assert self.connection is not None
         assert self._upgraded is not None
-        connection, self._connection = self._connection, None
+        connection, self.connection = self.connection, None
         return connection.detach(), self._upgraded
 
     def _failure(self, error: BaseException) -> TransportError:

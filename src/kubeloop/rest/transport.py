@@ -127,6 +127,7 @@ class Transport:
         self._tls = TlsSource(config, clock=clock) if config.uses_tls else None
         self._loop: asyncio.AbstractEventLoop | None = None  # set when it is opened
         self._dialer: Dialer | None = None
+        self._forwards = False  # a proxy receives the requests themselves
         self._pool = ConnectionPool(clock)
         self._dials: set[asyncio.Timeout] = set()  # connections that are being opened
         self._websockets: weakref.WeakSet[WebSocket] = weakref.WeakSet()
@@ -206,7 +207,10 @@ class Transport:
         if credentials is None or self._closed or self._loop is not asyncio.get_running_loop():
             credentials = self._open(request)
         identity = await credentials.identity()
-        url = self.url(request)
+        if request.params or request.timeout or self._config.timeout or request.path[:2] == "..":
+            url = self.url(request)
+        else:
+            url = self._base + request.path
         accept = request.accept or codec.accept
         content_type = "" if request.body is None else request.content_type or codec.content_type
         headers = self._headers_for(identity, request, accept, content_type)
@@ -340,6 +344,7 @@ class Transport:
             dial=self._dial,
             on_resolved=self._report_resolution if self._metrics else None,
         )
+        self._forwards = self._dialer.forwards
         # Last, so that an invalid configuration leaves nothing open.
         self._loop = loop
         self._unclosed = weakref.finalize(
@@ -400,7 +405,7 @@ class Transport:
                 f"{request.action}: {self.server}: the path has a character that is not valid in"
                 " HTTP (escape it)"
             )
-        if self._dialer is not None and self._dialer.forwards:
+        if self._forwards:
             target = f"{self._origin.partition('://')[0]}://{self.host}{target}"
         if body is not None:
             length = b"Content-Length: %d\r\n\r\n" % len(body)
@@ -418,7 +423,7 @@ class Transport:
         if connection is None:
             connection = await self._connect(request, tls, timeouts, deadline)
         self._exchanges += 1
-        incoming.send(connection, head, body)
+        connection.send(incoming, head, body)
         if not await incoming.wait_for_head(deadline):
             raise self._late(request, deadline, began)
         return incoming
