@@ -29,6 +29,7 @@ from kubeloop.wire import (
     decode,
     facts_of,
     resource_of,
+    to_builtins,
 )
 
 __all__ = [
@@ -47,8 +48,6 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-
-_JSON = JsonCodec()
 
 PatchType = Literal["merge", "strategic", "json", "apply"]
 PatchBody = Mapping[str, Any] | Sequence[Mapping[str, Any]] | Model | bytes | str
@@ -152,7 +151,7 @@ class TypedCodec:
                 f"expected a {self.cls.__name__}, got a {type(obj).__name__}"
                 " (use the client of its kind)"
             )
-        return cast("Kind", obj).to_dict()
+        return to_builtins(cast("Kind", obj))
 
     def refresh(self, obj: Any, by: Any) -> None:
         for name in obj.__struct_fields__:
@@ -210,12 +209,14 @@ def check_object(data: dict[str, Any]) -> dict[str, Any]:
     if metadata is not None and not isinstance(metadata, dict):
         raise _wrong_type("metadata", "an object", metadata)
     for key in ("apiVersion", "kind"):
-        if not isinstance(data.get(key), str | None):
-            raise _wrong_type(key, "a string", data[key])
+        found = data.get(key)
+        if found is not None and not isinstance(found, str):
+            raise _wrong_type(key, "a string", found)
     if metadata:
         for key in _IDENTITY:
-            if not isinstance(metadata.get(key), str | None):
-                raise _wrong_type(f"metadata.{key}", "a string", metadata[key])
+            found = metadata.get(key)
+            if found is not None and not isinstance(found, str):
+                raise _wrong_type(f"metadata.{key}", "a string", found)
     return data
 
 
@@ -228,9 +229,8 @@ def _wrong_type(path: str, expected: str, found: object) -> InvalidArgument:
     )
 
 
-def body_of(data: Any) -> bytes:
-    """Plain data or a model as a JSON body. Raises: InvalidArgument."""
-    return _JSON.encode(data)
+# Plain data or a model as a JSON body. Raises: InvalidArgument.
+body_of = JsonCodec().encode
 
 
 def condition_update(data: dict[str, Any], *, unconditional: bool) -> None:
