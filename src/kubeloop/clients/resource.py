@@ -17,11 +17,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Unpack, cast, final, overload
 
 from kubeloop.errors import Cause, DecodeError, InvalidArgument, NotFound, has_cause
+from kubeloop.meta import Owner
 from kubeloop.rest import APPLY_PATCH, Params, ResumingWatch, Timeouts, query_options
 from kubeloop.wire import ResourceInfo, format_time
 
 from .collection import Collection, RawCollection
 from .lists import ACCEPT_TABLE, EventType, IncludeObject, ObjectList, Table, WatchEvent, read_table
+from .manifests import add_owner
 from .object_codecs import (
     DEFAULT_MANAGER,
     ObjectCodec,
@@ -369,9 +371,7 @@ class ResourceClient(Generic[T]):
         field, unless `force`.
         A cancelled call may have changed it.
         """
-        params = self._write_params("apply", options, force=force, default_manager=DEFAULT_MANAGER)
-        data = check_appliable(check_object(self._codec.to_dict(obj)))
-        return await self._send_object("patch", data, params, content_type=APPLY_PATCH)
+        return await self._apply(obj, None, force=force, **options)
 
     @asynccontextmanager
     async def edit(
@@ -652,6 +652,16 @@ class ResourceClient(Generic[T]):
             field_validation=options.get("field_validation"),
             force=force,
         )
+
+    async def _apply(
+        self, obj: T, owner: Owner | None, *, force: bool, **options: Unpack[WriteOptions]
+    ) -> T:
+        """As `apply`, with an owner as the controller of the object."""
+        params = self._write_params("apply", options, force=force, default_manager=DEFAULT_MANAGER)
+        data = check_appliable(check_object(self._codec.to_dict(obj)))
+        if owner is not None:
+            add_owner(data, owner)
+        return await self._send_object("patch", data, params, content_type=APPLY_PATCH)
 
     async def _send_object(
         self, verb: str, data: dict[str, Any], params: Params, *, content_type: str = ""

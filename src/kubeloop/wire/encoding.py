@@ -18,7 +18,19 @@ from typing import Any
 import msgspec
 
 from .errors import DecodeError, InvalidArgument
-from .model import IMPLIED, UNSET, ImpliedList, ImpliedMap, Kind, Model, decode_lazy
+from .model import (
+    IMPLIED,
+    UNSET,
+    ImpliedList,
+    ImpliedMap,
+    Kind,
+    Model,
+    api_version_of,
+    api_version_slot,
+    decode_lazy,
+    kind_of,
+    kind_slot,
+)
 from .plan import ListOf, MapOf, Node, Object, Value, plan_of
 from .quantity import Quantity
 from .times import Duration, MicroTime, format_micro_time, format_time
@@ -34,7 +46,11 @@ def to_builtins(model: Model) -> dict[str, Any]:
     """
     encoded: dict[str, Any] = {}
     if isinstance(model, Kind):
-        api_version, kind = model.api_version, model.kind
+        api_version, kind = api_version_slot(model), kind_slot(model)
+        if api_version is UNSET:
+            api_version = api_version_of(type(model))
+        if kind is UNSET:
+            kind = kind_of(type(model))
         if api_version:
             encoded["apiVersion"] = api_version
         if kind:

@@ -465,3 +465,7 @@ def _class_constant(name: str, ask: Callable[[type[Kind]], str]) -> ImpliedField
 
 setattr(Kind, "api_version", _class_constant("api_version", api_version_of))  # noqa: B010
 setattr(Kind, "kind", _class_constant("kind", kind_of))  # noqa: B010
+
+# The slots, in which objects of a class with a kind usually hold nothing.
+api_version_slot = slot_reader(Kind, "api_version")
+kind_slot = slot_reader(Kind, "kind")
