@@ -68,6 +68,7 @@ __all__ = ["ResourceClient"]
 T = TypeVar("T")
 P = TypeVar("P", "Pod", "Service", "Node")
 
+_DEFAULT_DELETE = body_of(delete_options())
 _ACCEPT_METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
 
 
@@ -438,11 +439,12 @@ class ResourceClient(Generic[T]):
         Raises: NotFound unless `missing_ok`, Conflict when it has another uid or version.
         A cancelled call may have deleted it.
         """
-        check_keywords("delete", options, DeleteOptions)
+        body = _DEFAULT_DELETE
+        if options:
+            check_keywords("delete", options, DeleteOptions)
+            body = body_of(delete_options(**options))
         try:
-            await self._collection.send(
-                "delete", name=name, body=body_of(delete_options(**options))
-            )
+            await self._collection.send("delete", name=name, body=body)
         except NotFound as error:
             if not (missing_ok and _is_object_missing(error, name)):
                 raise
