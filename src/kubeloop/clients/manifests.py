@@ -27,12 +27,12 @@ __all__ = [
     "ApplyOutcome",
     "Manifest",
     "ManifestEntry",
-    "add_owner",
     "apply_order",
     "check_identity",
     "is_crd",
     "manifest_entries",
     "served_versions",
+    "set_owner",
 ]
 
 AnyObject = Kind | dict[str, Any]
@@ -293,7 +293,7 @@ def served_versions(crd: Mapping[str, Any]) -> list[tuple[GroupVersion, str]]:
     ]
 
 
-def add_owner(data: dict[str, Any], owner: Owner) -> None:
+def set_owner(data: dict[str, Any], owner: Owner) -> None:
     """Make the owner the controller of an object, in the namespace of the owner."""
     metadata = data.setdefault("metadata", {})
     given = metadata.get("ownerReferences") or []
@@ -302,6 +302,8 @@ def add_owner(data: dict[str, Any], owner: Owner) -> None:
             f"apply {data.get('kind')} {metadata.get('name')}: ownerReferences must be a list of"
             " objects"
         )
+    if given:  # the metadata is a copy, and its lists are not
+        metadata["ownerReferences"] = [dict(each) for each in given]
     namespace = ObjectKey.of(owner).namespace
     if namespace and not metadata.get("namespace"):
         metadata["namespace"] = namespace

@@ -30,6 +30,7 @@ from kubeloop.wire import (
     facts_of,
     resource_of,
     to_builtins,
+    to_data,
 )
 
 __all__ = [
@@ -104,7 +105,11 @@ class ObjectCodec(Protocol[T]):
         ...
 
     def to_dict(self, obj: T) -> dict[str, Any]:
-        """The data that would be sent; a copy."""
+        """The data that would be sent as plain JSON; a copy."""
+        ...
+
+    def to_data(self, obj: T) -> dict[str, Any]:
+        """As `to_dict`, for a body that is encoded at once; only its metadata is a copy."""
         ...
 
     def refresh(self, obj: T, by: T) -> None:
@@ -146,12 +151,18 @@ class TypedCodec:
         return decode(self.cls, item)
 
     def to_dict(self, obj: Any) -> dict[str, Any]:
+        return to_builtins(self._check(obj))
+
+    def to_data(self, obj: Any) -> dict[str, Any]:
+        return to_data(self._check(obj))
+
+    def _check(self, obj: Any) -> Kind:
         if not isinstance(obj, self.cls):
             raise InvalidArgument(
                 f"expected a {self.cls.__name__}, got a {type(obj).__name__}"
                 " (use the client of its kind)"
             )
-        return to_builtins(cast("Kind", obj))
+        return cast("Kind", obj)
 
     def refresh(self, obj: Any, by: Any) -> None:
         for name in obj.__struct_fields__:
@@ -181,12 +192,16 @@ class DictCodec:
         return found
 
     def to_dict(self, obj: dict[str, Any]) -> dict[str, Any]:
+        # Copies it, and checks that it can be encoded as JSON.
+        return decode(dict[str, Any], body_of(self.to_data(obj)))
+
+    def to_data(self, obj: dict[str, Any]) -> dict[str, Any]:
         if not isinstance(obj, dict):
             raise InvalidArgument(
                 f"expected a dict, got a {type(obj).__name__} (use the client of its class)"
             )
-        # Copies it, and checks that it can be encoded as JSON.
-        return decode(dict[str, Any], body_of(obj))
+        metadata = obj.get("metadata")
+        return {**obj, "metadata": {**metadata}} if isinstance(metadata, dict) else {**obj}
 
     def refresh(self, obj: dict[str, Any], by: dict[str, Any]) -> None:
         obj.clear()

@@ -23,7 +23,7 @@ from kubeloop.wire import ResourceInfo, format_time
 
 from .collection import Collection, RawCollection
 from .lists import ACCEPT_TABLE, EventType, IncludeObject, ObjectList, Table, WatchEvent, read_table
-from .manifests import add_owner
+from .manifests import set_owner
 from .object_codecs import (
     DEFAULT_MANAGER,
     ObjectCodec,
@@ -307,7 +307,7 @@ class ResourceClient(Generic[T]):
         Raises: AlreadyExists, Invalid. A cancelled call may have created it.
         """
         params = self._write_params("create", options)
-        data = check_object(self._codec.to_dict(obj))
+        data = check_object(self._codec.to_data(obj))
         return await self._send_object("create", data, params)
 
     async def create_or_update(self, obj: T, **options: Unpack[WriteOptions]) -> T:
@@ -330,7 +330,7 @@ class ResourceClient(Generic[T]):
         for an object without a version. A cancelled call may have changed it.
         """
         params = self._write_params("update", options)
-        data = check_object(self._codec.to_dict(obj))
+        data = check_object(self._codec.to_data(obj))
         condition_update(data, unconditional=unconditional)
         return await self._send_object("update", data, params)
 
@@ -660,9 +660,9 @@ class ResourceClient(Generic[T]):
     ) -> T:
         """As `apply`, with an owner as the controller of the object."""
         params = self._write_params("apply", options, force=force, default_manager=DEFAULT_MANAGER)
-        data = check_appliable(check_object(self._codec.to_dict(obj)))
+        data = check_appliable(check_object(self._codec.to_data(obj)))
         if owner is not None:
-            add_owner(data, owner)
+            set_owner(data, owner)
         return await self._send_object("patch", data, params, content_type=APPLY_PATCH)
 
     async def _send_object(

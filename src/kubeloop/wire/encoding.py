@@ -7,7 +7,6 @@ See also: decoding (`codec`), the fields of a class (`plan`), YAML (`yaml`).
 
 from __future__ import annotations
 
-import base64
 import enum
 import functools
 import math
@@ -35,7 +34,7 @@ from .plan import ListOf, MapOf, Node, Object, Value, plan_of
 from .quantity import Quantity
 from .times import Duration, MicroTime, format_micro_time, format_time
 
-__all__ = ["to_builtins", "to_json", "to_yaml"]
+__all__ = ["to_builtins", "to_data", "to_json", "to_yaml"]
 
 
 def to_builtins(model: Model) -> dict[str, Any]:
@@ -43,6 +42,26 @@ def to_builtins(model: Model) -> dict[str, Any]:
 
     Raises:
         InvalidArgument: a field has a value that JSON cannot represent; the message has its path.
+    """
+    try:
+        plain: dict[str, Any] = msgspec.to_builtins(to_data(model), enc_hook=_to_plain)
+    except (TypeError, DecodeError, RecursionError) as error:
+        raise InvalidArgument(f"cannot encode {type(model).__name__}: {error}") from error
+    return plain
+
+
+def to_json(model: Model) -> bytes:
+    """The JSON text of a model. Raises `InvalidArgument` as `to_builtins` does."""
+    try:
+        return msgspec.json.encode(to_data(model))
+    except (TypeError, UnicodeEncodeError, RecursionError) as error:  # such as a lone surrogate
+        raise InvalidArgument(f"cannot encode {type(model).__name__}: {error}") from error
+
+
+def to_data(model: Model) -> dict[str, Any]:
+    """As `to_builtins`, for data that is encoded at once.
+
+    What msgspec encodes by itself stays as it is: times in UTC, bytes, the JSON of lazy fields.
     """
     encoded: dict[str, Any] = {}
     if isinstance(model, Kind):
@@ -65,12 +84,13 @@ def to_builtins(model: Model) -> dict[str, Any]:
         raise InvalidArgument(f"cannot encode {type(model).__name__}: nested too deeply") from error
 
 
-def to_json(model: Model) -> bytes:
-    """The JSON text of a model. Raises `InvalidArgument` as `to_builtins` does."""
-    try:
-        return msgspec.json.encode(to_builtins(model))
-    except UnicodeEncodeError as error:  # a lone surrogate cannot be encoded
-        raise InvalidArgument(f"cannot encode {type(model).__name__}: {error}") from error
+def _to_plain(value: Any) -> Any:
+    if type(value) is msgspec.Raw:
+        return decode_lazy(value)
+    for scalar in (str, int, float):  # a subclass
+        if isinstance(value, scalar):
+            return scalar(value)
+    raise TypeError(f"JSON cannot represent a {type(value).__name__}")
 
 
 def to_yaml(model: Model) -> str:
@@ -182,11 +202,10 @@ def _encode_map(encode: _Encoder | None, value: Any) -> Any:
 def _encode_lazy(value: Any) -> Any:
     if type(value) is not msgspec.Raw:
         return _encode_map(None, value)
-    try:
-        found = decode_lazy(value)
-    except DecodeError as error:
-        raise _EncodeError(str(error)) from error
-    return UNSET if found is None else found
+    return UNSET if value == _NULL else value
+
+
+_NULL = msgspec.Raw(b"null")
 
 
 def _element(step: object, encode: _Encoder | None, value: Any) -> Any:
@@ -227,9 +246,9 @@ def _encode_float(value: float) -> float:
     return float(value)
 
 
-def _encode_time(value: Any) -> str:
-    if type(value) is datetime and value.tzinfo is UTC:  # as decoded: the usual case
-        return value.isoformat(timespec="seconds")[:19] + "Z"
+def _encode_time(value: Any) -> str | datetime:
+    if type(value) is datetime and value.tzinfo is UTC and not value.microsecond:
+        return value  # msgspec writes it as the API does
     return value if isinstance(value, str) else _encode_scalar(format_time, value)
 
 
@@ -243,13 +262,13 @@ def _encode_quantity(value: Any) -> str:
     return _encode_scalar(lambda given: Quantity(given).text, value)
 
 
-def _encode_bytes(value: Any) -> str:
+def _encode_bytes(value: Any) -> bytes | bytearray | memoryview:
     if not isinstance(value, bytes | bytearray | memoryview):
         found = type(value).__name__
         raise _EncodeError(
             f"expected bytes, found {found} (encode it; a Secret takes text as string_data)"
         )
-    return base64.b64encode(value).decode()
+    return value
 
 
 def _encode_scalar(encode: Callable[[Any], str], value: Any) -> str:
