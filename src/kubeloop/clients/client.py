@@ -44,6 +44,7 @@ from .manifests import (
     ApplyOutcome,
     Manifest,
     apply_order,
+    check_identity,
     is_crd,
     manifest_entries,
     served_versions,
@@ -270,17 +271,22 @@ class APIClient(Clientset):
         """
         if options:
             check_keywords("apply", options, WriteOptions)
+        if isinstance(what, Kind | dict) and not is_crd(what):
+            check_identity(what)
+            client = self._client_for(what, namespace)
+            return await client._apply(what, owner, force=force, **options)
         entries = manifest_entries(what, kinds=kinds)
         outcome = ApplyOutcome(len(entries))
-        objects = outcome.select_valid(entries, owner)
+        objects = outcome.select_valid(entries)
         crds: list[int] = []
         for index in apply_order(objects):
             if crds and not is_crd(objects[index]):
                 await self._wait_for_crds(crds, objects, outcome)
                 crds = []
             try:
-                outcome.results[index] = await self._client_for(objects[index], namespace).apply(
-                    objects[index], force=force, **options
+                client = self._client_for(objects[index], namespace)
+                outcome.results[index] = await client._apply(
+                    objects[index], owner, force=force, **options
                 )
             except KubeError as error:
                 outcome.errors[index] = error
@@ -309,6 +315,8 @@ class APIClient(Clientset):
     def _client_for(self, obj: AnyObject, namespace: str | None) -> ResourceClient[Any]:
         """The client of an object; `namespace` is for one that has none."""
         if isinstance(obj, Kind):
+            if not namespace:
+                return self.resource(type(obj))
             return ResourceClient(
                 self._collection(type(obj), default=namespace), TypedCodec(type(obj))
             )

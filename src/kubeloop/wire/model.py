@@ -15,6 +15,7 @@ See also: decoding (`codec`), encoding (`encoding`), the fields of a class (`pla
 from __future__ import annotations
 
 import copy
+import functools
 import sys
 import types
 import typing
@@ -434,6 +435,7 @@ class Kind(Model):
         ) -> None: ...
 
 
+@functools.cache
 def api_version_of(cls: type[Kind]) -> str:
     """`apps/v1` or `v1`; empty for a class without a group and version."""
     options = cls.__kind_options__
@@ -441,6 +443,7 @@ def api_version_of(cls: type[Kind]) -> str:
     return f"{group}/{version}" if group else str(version)
 
 
+@functools.cache
 def kind_of(cls: type[Kind]) -> str:
     """The kind of a class; empty for a class without one."""
     return str(cls.__kind_options__.get("kind", ""))
@@ -462,3 +465,7 @@ def _class_constant(name: str, ask: Callable[[type[Kind]], str]) -> ImpliedField
 
 setattr(Kind, "api_version", _class_constant("api_version", api_version_of))  # noqa: B010
 setattr(Kind, "kind", _class_constant("kind", kind_of))  # noqa: B010
+
+# The slots, in which objects of a class with a kind usually hold nothing.
+api_version_slot = slot_reader(Kind, "api_version")
+kind_slot = slot_reader(Kind, "kind")
