@@ -59,6 +59,7 @@ log = get_logger(__name__)
 SYNC_WARNING_INTERVAL = 30.0
 """Seconds between two warnings about caches that have not synced."""
 
+_TOLERANCE = 1e-6  # sums of floats differ from the exact time by a little
 _NO_SPAN = nullcontext(None)
 
 
@@ -118,7 +119,9 @@ class Controller:
         self._started = asyncio.Event()
         self._idle = asyncio.Event()  # no key is being reconciled
         self._idle.set()
-        self._active: dict[ObjectKey, float] = {}  # with the time of their start
+        # The keys in processing, the oldest first, with the time of their start and their worker.
+        self._active: dict[ObjectKey, tuple[float, asyncio.Task[Any] | None]] = {}
+        self._late: set[ObjectKey] = set()  # those that were cancelled after the timeout
         self._ledger = WriteLedger(environment.caches)
         self._parked = ParkedKeys(
             self._ledger,
@@ -153,6 +156,9 @@ class Controller:
             async with TaskOwner() as tasks:
                 tasks.spawn(self._queue.run(), name=f"{self} queue")
                 tasks.spawn(self._parked.run(), name=f"{self} parked keys")
+                if self.spec.timeout is not None:
+                    late = self._cancel_late(self.spec.timeout)
+                    tasks.spawn(late, name=f"{self} timeout")
                 workers = [
                     tasks.spawn(self._work(), name=f"{self} worker {number}")
                     for number in range(self.spec.workers)
@@ -281,7 +287,8 @@ class Controller:
 
     async def _process(self, key: ObjectKey) -> None:
         """Reconcile a key and act on its outcome; count it as active meanwhile."""
-        started = self._active[key] = self._clock.now()
+        started = self._clock.now()
+        self._active[key] = started, asyncio.current_task()
         self._idle.clear()
         metrics, name = self._metrics, self.spec.name
         if metrics is not None:
@@ -294,14 +301,33 @@ class Controller:
                     if self._state is not ControllerState.RUNNING:
                         # The key is active as long as a thread of its function runs: the next
                         # leader must not start before that.
+                        self._late.add(key)  # the function has ended: nothing is to be cancelled
                         await calls.wait()
         finally:
             del self._active[key]
+            self._late.discard(key)
             if not self._active:
                 self._idle.set()
             if metrics is not None:
                 metrics.set_active(name, len(self._active))
         self._settle(key, outcome, self._clock.now() - started)
+
+    async def _cancel_late(self, longest: float) -> None:
+        """Cancel each reconcile that takes longer than `longest` seconds.
+
+        One task for all of them: a timer for each would take a fifth of the CPU time of a short
+        reconcile. Safe to cancel.
+        """
+        while True:
+            now = self._clock.now()
+            running = ((key, *each) for key, each in self._active.items() if key not in self._late)
+            key, started, worker = next(running, (None, now, None))
+            left = started + longest - now
+            if key is None or worker is None or left > _TOLERANCE:
+                await self._clock.sleep(left)
+                continue
+            self._late.add(key)
+            worker.cancel()
 
     # --- parked keys
 
@@ -363,18 +389,19 @@ class Controller:
 
     async def _call(self, key: ObjectKey, context: Context) -> Outcome:
         try:
-            async with self._clock.timeout(self.spec.timeout) as bound:
-                result: object = self.spec.reconcile(key, context)
-                if inspect.isawaitable(result):
-                    return outcome_of(await result)
-                return not_awaitable(result)
+            result: object = self.spec.reconcile(key, context)
+            if inspect.isawaitable(result):
+                return outcome_of(await result)
+            return not_awaitable(result)
         except TerminalError as error:
             return Failed(error, terminal=True)
         except TimeoutError as error:
-            return Failed(self._timeout_error(error) if bound.expired() else error)
+            return Failed(self._timeout_error(error) if key in self._late else error)
         except Exception as error:  # noqa: BLE001 - of the user's function; logged and retried
             return Failed(error)
         except asyncio.CancelledError as error:
+            if self._is_only_late(key):
+                return Failed(self._timeout_error(error))
             if self._state is not ControllerState.RUNNING:
                 raise
             return Failed(as_exception(error))  # the function was cancelled from inside
@@ -398,7 +425,12 @@ class Controller:
             pass
         return outcome
 
-    def _timeout_error(self, cause: TimeoutError) -> ReconcileTimeout:
+    def _is_only_late(self, key: ObjectKey) -> bool:
+        """Whether the worker was cancelled for the timeout, and not by others as well."""
+        worker = asyncio.current_task()
+        return key in self._late and worker is not None and worker.uncancel() == 0
+
+    def _timeout_error(self, cause: BaseException) -> ReconcileTimeout:
         error = ReconcileTimeout(
             f"cancelled after {self.spec.timeout:g} s (give the controller another timeout, or"
             " return Result(requeue_after=…) instead of waiting)"
