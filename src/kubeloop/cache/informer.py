@@ -501,7 +501,8 @@ class SharedInformer(Generic[T]):
     def _report_progress(self) -> None:
         if self._meter is not NO_METER:
             self._meter.set_store_version(self.indexer.version)
-        self._progress.notify()
+        if self._progress.waiting:
+            self._progress.notify()
 
     async def _wait(
         self, condition: Callable[[], bool], *, what: str, timeout: float | None

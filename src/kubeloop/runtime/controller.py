@@ -441,11 +441,12 @@ class Controller:
     # --- the outcome
 
     def _settle(self, key: ObjectKey, outcome: Outcome, seconds: float) -> None:
+        if isinstance(outcome, Done):
+            self._queue.forget(key)
+            self._count("success", seconds)
+            return
         priority = self._queue.priority_of(key) or 0
         match outcome:
-            case Done():
-                self._queue.forget(key)
-                self._count("success", seconds)
             case Requeue(None):
                 self._queue.add(key, rate_limited=True, priority=priority)
                 self._count("requeue", seconds)
