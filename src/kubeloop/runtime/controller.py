@@ -120,7 +120,7 @@ class Controller:
         self._idle = asyncio.Event()  # no key is being reconciled
         self._idle.set()
         # The keys in processing, the oldest first, with the time of their start and their worker.
-        self._active: dict[ObjectKey, tuple[float, asyncio.Task[Any] | None]] = {}
+        self._active: dict[ObjectKey, tuple[float, asyncio.Task[Any]]] = {}
         self._late: set[ObjectKey] = set()  # those that were cancelled after the timeout
         self._ledger = WriteLedger(environment.caches)
         self._parked = ParkedKeys(
@@ -269,6 +269,8 @@ class Controller:
     # --- from keys to the function
 
     async def _work(self) -> None:
+        worker = asyncio.current_task()
+        assert worker is not None, "a coroutine runs in a task"
         try:
             while True:
                 key = await self._queue.get()
@@ -277,7 +279,7 @@ class Controller:
                     # the queue, so that it holds no worker; if its object changes meanwhile,
                     # it gets here again and stays parked.
                     if self._state is not ControllerState.DRAINING and not self._parked.park(key):
-                        await self._process(key)
+                        await self._process(key, worker)
                 finally:
                     self._queue.done(key)
         except QueueShutDown:
@@ -285,10 +287,10 @@ class Controller:
         finally:
             self.close()  # a worker that failed ends the others
 
-    async def _process(self, key: ObjectKey) -> None:
+    async def _process(self, key: ObjectKey, worker: asyncio.Task[Any]) -> None:
         """Reconcile a key and act on its outcome; count it as active meanwhile."""
         started = self._clock.now()
-        self._active[key] = started, asyncio.current_task()
+        self._active[key] = started, worker
         self._idle.clear()
         metrics, name = self._metrics, self.spec.name
         if metrics is not None:
@@ -296,7 +298,7 @@ class Controller:
         try:
             with ThreadCalls() as calls:
                 try:
-                    outcome = await self._reconcile(key)
+                    outcome = await self._reconcile(key, worker)
                 finally:
                     if self._state is not ControllerState.RUNNING:
                         # The key is active as long as a thread of its function runs: the next
@@ -319,15 +321,17 @@ class Controller:
         reconcile. Safe to cancel.
         """
         while True:
-            now = self._clock.now()
-            running = ((key, *each) for key, each in self._active.items() if key not in self._late)
-            key, started, worker = next(running, (None, now, None))
-            left = started + longest - now
-            if key is None or worker is None or left > _TOLERANCE:
-                await self._clock.sleep(left)
+            oldest = next((key for key in self._active if key not in self._late), None)
+            if oldest is None:
+                await self._clock.sleep(longest)
                 continue
-            self._late.add(key)
-            worker.cancel()
+            started, worker = self._active[oldest]
+            left = started + longest - self._clock.now()
+            if left > _TOLERANCE:
+                await self._clock.sleep(left)
+            else:
+                self._late.add(oldest)
+                worker.cancel()
 
     # --- parked keys
 
@@ -367,7 +371,7 @@ class Controller:
 
     # --- one reconcile
 
-    async def _reconcile(self, key: ObjectKey) -> Outcome:
+    async def _reconcile(self, key: ObjectKey, worker: asyncio.Task[Any]) -> Outcome:
         name = self.spec.name
         with self._tracer.reconcile(name, key) if self._tracer else _NO_SPAN as span:
             context = Context(
@@ -380,8 +384,7 @@ class Controller:
                 span=span,
             )
             outcome = await self._call(key, context)
-            worker = asyncio.current_task()
-            if worker is not None and worker.cancelling():
+            if worker.cancelling():
                 outcome = await self._undo_cancel(worker, outcome)
             if span is not None and isinstance(outcome, Failed):
                 span.record_exception(outcome.error)
