@@ -103,14 +103,14 @@ class EntryDecoder(Generic[T]):
 
     def decode_event(self, event: RawEvent) -> Entry | None:
         """As `decode`, for the object of an event."""
-        if type(event) is ProjectedEvent:
-            return self.decode(event.content, values=event.values)
+        if type(event) is ProjectedEvent and event.content.startswith(self._usual_start):
+            entry = self._codec.usual_entry(event.values, event.content)
+            if entry is not None:
+                return entry
         return self.decode(event.object)
 
-    def decode(self, raw: RawItem, *, values: tuple[Any, ...] | None = None) -> Entry | None:
+    def decode(self, raw: RawItem) -> Entry | None:
         """The entry, not transformed yet; None for an object that is skipped.
-
-        `values` is what `split` has read of it.
 
         Raises:
             DecodeError: it cannot be decoded; the error names the key if there is one.
@@ -122,7 +122,7 @@ class EntryDecoder(Generic[T]):
             if found is not None and found[1] != self._expected and self._is_foreign(found[1]):
                 return None
         try:
-            return self._codec.parse(raw, values=values)
+            return self._codec.parse(raw)
         except UnkeyedObject as error:
             self._unkeyed += 1
             log.error("left out of the cache: %s", error)

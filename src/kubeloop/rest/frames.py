@@ -59,7 +59,12 @@ class EventFrames:
         events: list[RawEvent] = []
         if self._mistake is None:
             try:
-                self._read(chunk, events)
+                if not self._held:
+                    chunk = self._whole_lines(chunk, events)
+                if chunk:
+                    self._held += chunk
+                    self._take_held(events)
+                    self._check_size(len(self._held))
             except DecodeError as error:
                 self._mistake = error
         return events
@@ -67,14 +72,6 @@ class EventFrames:
     def close(self) -> bool:
         """The stream has ended; returns whether it ended between two events."""
         return not self._held.strip(SPACE)
-
-    def _read(self, chunk: bytes, events: list[RawEvent]) -> None:
-        if not self._held:
-            chunk = self._whole_lines(chunk, events)
-        self._held += chunk
-        if self._held:
-            self._take_held(events)
-        self._check_size(len(self._held))
 
     def _whole_lines(self, chunk: bytes, events: list[RawEvent]) -> bytes:
         """Take the lines that are events; returns the rest."""
@@ -84,10 +81,12 @@ class EventFrames:
             if end < 0:
                 return chunk[start:] if start else chunk
             line = chunk[start:end]
-            if line and not self._take_line(line, events):
-                return chunk[start:]
             if line:
+                if not self._take_line(line, events):
+                    return chunk[start:]
                 start = end + 1
+                if start == len(chunk):
+                    return b""
             else:  # in one step: millions of empty lines would block the event loop
                 content = _CONTENT.search(chunk, end)
                 start = len(chunk) if content is None else content.start()
