@@ -114,12 +114,12 @@ asyncio.run(work())
 """,
     ),
 }
-STREAM_SETUP = "from kubeloop import ALL, Client, run\nfrom kubeloop.wire.core.v1 import Pod\n"
+STREAM_SETUP = "from kubeloop import ALL_NAMESPACES, Client, run\nfrom kubeloop.wire.core.v1 import Pod\n"
 STREAM = f"""
 async def work():
     async with Client() as client:
         count = 0
-        async for pod in client.resource(Pod, namespace=ALL).each():
+        async for pod in client.resource(Pod, namespace=ALL_NAMESPACES).each():
             count += 1
         return count
 assert run(work()) == {STREAMED}

@@ -41,7 +41,7 @@ def _in_turns(cluster: Cluster, program: Path) -> Runs:
         "json": ([*go, "--json"], 0),
         "decoded": (ours("--handler=new"), EVENTS),
         "both": (ours("--handler=both"), EVENTS),
-        "compressed": (ours("--store-as=compressed"), 0),
+        "compressed": (ours("--keeping=compressed"), 0),
     }
     runs: Runs = {name: [] for name in contestants}
     for _ in range(ROUNDS):

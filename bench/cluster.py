@@ -29,6 +29,7 @@ __all__ = [
     "InformerCosts",
     "client_go",
     "cluster_with",
+    "cost_of",
     "go_program",
     "missing_assets",
     "ours",
@@ -92,12 +93,12 @@ class Cluster:
         """
         whole = [*command, f"--objects={self._pods}", f"--events={events}"]
         with line_process(whole, env={"KUBECONFIG": str(self.kubeconfig)}) as program:
-            sync, hold = _cost(program.line())
+            sync, hold = cost_of(program.line())
             if not events:
                 return InformerCosts(sync, hold=hold)
             self._rounds += 1
             run(change_pods(self.etcd, events, mark=str(self._rounds)))
-            return InformerCosts(sync, _cost(program.line())[0], hold)
+            return InformerCosts(sync, cost_of(program.line())[0], hold)
 
 
 @contextmanager
@@ -156,7 +157,8 @@ def ours(*options: str) -> list[str]:
     return [sys.executable, "-m", "bench.informer", *options]
 
 
-def _cost(line: bytes) -> tuple[Cost, float]:
+def cost_of(line: bytes) -> tuple[Cost, float]:
+    """What an informer reports: its cost, and the longest hold of the loop."""
     fields = msgspec.json.decode(line)
     hold = fields.pop("hold", 0.0)
     return msgspec.convert(fields, Cost), hold

@@ -41,6 +41,15 @@ class LineProcess:
             raise Failed(f"{self._name} {self._end()}")
         return line
 
+    def send(self, line: bytes) -> None:
+        """Write a line to its input. Raises: Failed, when it has ended."""
+        assert self._process.stdin is not None
+        try:
+            # Past the buffer, which would fail once more when it is closed.
+            os.write(self._process.stdin.fileno(), line + b"\n")
+        except BrokenPipeError:
+            raise Failed(f"{self._name} {self._end()}") from None
+
     def kill(self) -> None:
         self._killed = True
         self._process.kill()
