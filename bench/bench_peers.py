@@ -25,7 +25,9 @@ OURS = "kubeloop informer"
 LISTED = "kubeloop list"
 GO = {"client-go list": 0, "client-go list, JSON": 1}
 
-_KUBELOOP = "from kubeloop import ALL_NAMESPACES, Client, run\nfrom kubeloop.wire.core.v1 import Pod\n"
+_KUBELOOP = (
+    "from kubeloop import ALL_NAMESPACES, Client, run\nfrom kubeloop.wire.core.v1 import Pod\n"
+)
 _LIGHTKUBE = (
     "import asyncio\nfrom lightkube import AsyncClient\n"
     "from lightkube.resources.core_v1 import Pod\n"

@@ -1,15 +1,17 @@
-"""Requests one after the other, each client in a process that lives for all its turns.
+"""Requests one after the other, and a long list, each client in a process of its own.
 
-Rounds of create, get, update and delete, and lists, on a real API server; single requests on a
-server that only responds (`responder`), where a bare protocol shows how little is possible.
+Rounds of create, get, update and delete on a real API server, where each process lives for all its
+turns; lists, each in a new process, as a script has it; single requests on a server that only
+responds (`responder`), where a bare protocol shows how little is possible.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from bench.bench_peers import LISTED, contestants
 from bench.cluster import cluster_with, go_program, missing_assets
-from bench.contest import Contestant, Snippet, in_turns
+from bench.contest import Contestant, Snippet, in_rounds, in_turns
 from bench.measure import Cost, Row, figures, ratio_of_turns
 from bench.responder import Address, responding
 from bench.scale import count
@@ -20,16 +22,21 @@ GOAL = (
     "client-go's; a list of 2,000 pods decoded within 1.1 of client-go's"
 )
 
-TURNS = count("REQUEST_TURNS", 25, full=50)
-ROUNDS = 15  # of create, get, update and delete in a turn
-PODS = 2_000
+REQUEST_TURNS = count("REQUEST_TURNS", 40, full=80)
 REQUESTS = 250  # in a turn
+ROUND_TURNS = count("ROUND_TURNS", 80, full=160)
+ROUNDS = 15  # of create, get, update and delete in a turn
+LISTS = count("LISTS", 25, full=50)
+PODS = 2_000
 
 OURS, OFFICIAL, GO, BARE = "kubeloop", "official client", "client-go", "bare protocol"
+GO_LISTED = "client-go list"
 
 # A loop that lives on between turns.
 LOOPS = {
-    "uvloop": "import asyncio, uvloop\nrunner = asyncio.Runner(loop_factory=uvloop.new_event_loop)\n",
+    "uvloop": (
+        "import asyncio, uvloop\nrunner = asyncio.Runner(loop_factory=uvloop.new_event_loop)\n"
+    ),
     "asyncio": "import asyncio\nrunner = asyncio.Runner()\n",
 }
 _OUR_LOOP = (
@@ -69,18 +76,6 @@ def work():
         found.data["a"] = "2"
         core.replace_namespaced_config_map(name, "default", found)
         core.delete_namespaced_config_map(name, "default")
-"""
-_OURS_LIST = """
-from kubeloop import ALL_NAMESPACES, Client
-from kubeloop.wire.core.v1 import Pod
-
-async def open_client():
-    return await Client(tune_gc=True).__aenter__()
-
-pods = runner.run(open_client()).resource(Pod, namespace=ALL_NAMESPACES)
-
-async def work():
-    return (await pods.list()).items
 """
 _OURS_REQUEST = """
 from kubeloop import ClusterConfig
@@ -163,9 +158,9 @@ def run() -> Iterator[Row]:
         yield Row(NAME, missing)
         return
     with cluster_with(0) as cluster:
-        yield from _round_rows(in_turns(_rounds(), times=TURNS))
+        yield from _round_rows(in_turns(_rounds(), times=ROUND_TURNS))
         cluster.grow(PODS)
-        yield from _list_rows(in_turns(_lists(), times=TURNS))
+        yield from _list_rows(in_rounds(_lists(), times=LISTS))
 
 
 def _rounds() -> dict[str, Contestant]:
@@ -188,29 +183,27 @@ def _round_rows(runs: Runs) -> Iterator[Row]:
 
 
 def _lists() -> dict[str, Contestant]:
-    check = f"\nassert len(kept) == {PODS}, len(kept)\n"
-    found: dict[str, Contestant] = {OURS: Snippet(_RUN + check, _OUR_LOOP + _OURS_LIST)}
-    program = go_program("list", objects=PODS)
-    return found if program is None else {**found, GO: program}
+    found = contestants(PODS)
+    return {name: found[name] for name in (LISTED, GO_LISTED) if name in found}
 
 
 def _list_rows(runs: Runs) -> Iterator[Row]:
     what = f"a list of {PODS:,} pods decoded"
-    if GO in runs:
-        yield _compared(f"{what}, CPU / {GO} protobuf", runs, OURS, GO, at_most=1.1)
+    if GO_LISTED in runs:
+        yield _compared(f"{what}, CPU / {GO} protobuf", runs, LISTED, GO_LISTED, at_most=1.1)
     for name, costs in runs.items():
         yield figures(f"{what}, {name}", [each * 1000 for each in _cpu(costs)], "ms CPU")
 
 
 def _request_rows() -> Iterator[Row]:
     with responding() as address:
-        runs = in_turns(_requests(address), times=TURNS)
+        runs = in_turns(_requests(address), times=REQUEST_TURNS)
     for loop in LOOPS:
         ours, bare = f"{OURS}, {loop}", f"{BARE}, {loop}"
-        yield _compared(f"a request over TLS, CPU, {loop} / {BARE}", runs, ours, bare)
+        yield _compared(f"a request over TLS, {loop}, CPU / {BARE}", runs, ours, bare)
     for name in (OURS, BARE):
         fast, slow = f"{name}, uvloop", f"{name}, asyncio"
-        yield _compared(f"a request over TLS, CPU, {name}, uvloop / asyncio", runs, fast, slow)
+        yield _compared(f"a request over TLS, {name}, CPU, uvloop / asyncio", runs, fast, slow)
     for name, costs in runs.items():
         each = [spent / REQUESTS * 1e6 for spent in _cpu(costs)]
         yield figures(f"a request over TLS, {name}", each, "µs CPU")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import os
 import shutil
@@ -17,9 +18,11 @@ import msgspec
 
 from bench.contest import Program
 from bench.etcd_writer import change_pods, write_pods
-from bench.line_process import line_process
+from bench.line_process import TIMEOUT, line_process
 from bench.measure import ROOT, Cost
 from kubeloop import ALL_NAMESPACES, Client, run
+from kubeloop.clients import ResourceClient
+from kubeloop.errors import Timeout
 from kubeloop.testing import ControlPlane, ControlPlaneFailed, assets_folder, running_in_thread
 from kubeloop.testing.control_plane import cached_assets
 from kubeloop.wire.core.v1 import Pod
@@ -77,9 +80,19 @@ class Cluster:
             self.run_informer(ours())
 
     async def _seen(self) -> None:
+        """Wait until the cache of the server has what etcd holds.
+
+        Pods of one transaction share a version: who reads a cache that has only some of them,
+        and watches from there, never gets the others.
+        """
         async with Client(self._plane.config) as client:
             # A list without a version is never older than what etcd holds.
-            await client.resource(Pod, namespace=ALL_NAMESPACES).list(limit=1)
+            page = await client.resource(Pod, namespace=ALL_NAMESPACES).list(limit=1)
+            first = page.items[0].metadata
+            pods = client.resource(Pod, namespace=first.namespace)
+            async with asyncio.timeout(TIMEOUT):
+                while not await _is_as_new(pods, first.name or "", page.version):
+                    pass  # the server has waited for three seconds
 
     def restart_server(self) -> None:
         """Kill kube-apiserver, start it again, and wait until it is ready."""
@@ -155,6 +168,15 @@ def go_program(work: str, **options: int) -> Program | None:
 def ours(*options: str) -> list[str]:
     """Our own informer as a command."""
     return [sys.executable, "-m", "bench.informer", *options]
+
+
+async def _is_as_new(pods: ResourceClient[Pod], name: str, version: str) -> bool:
+    """Whether the server's cache has this version; the server waits a while for it."""
+    try:
+        await pods.get(name, resource_version=version)
+    except Timeout:
+        return False
+    return True
 
 
 def cost_of(line: bytes) -> tuple[Cost, float]:

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import msgspec
 
-from bench.line_process import TIMEOUT, LineProcess, line_process
+from bench.line_process import TIMEOUT, TURNS_TIMEOUT, LineProcess, line_process
 from bench.measure import ROOT, Cost, Failed
 
 __all__ = [
@@ -136,11 +136,12 @@ def in_turns(
 def _turn_taking(contestant: Contestant) -> Iterator[LineProcess]:
     match contestant:
         case Snippet(code, setup):
-            with line_process([sys.executable, "-m", "bench.child"]) as process:
+            child = [sys.executable, "-m", "bench.child"]
+            with line_process(child, timeout=TURNS_TIMEOUT) as process:
                 process.send(msgspec.json.encode([setup, code]))
                 yield process
         case Program(command):
-            with line_process([*command, "--turns"]) as process:
+            with line_process([*command, "--turns"], timeout=TURNS_TIMEOUT) as process:
                 yield process
         case Command():
             raise Failed("a command ends with its work, and takes no second turn")

@@ -17,10 +17,12 @@ from typing import final
 from bench.measure import ROOT, Failed
 from bench.scale import count
 
-__all__ = ["TIMEOUT", "LineProcess", "line_process"]
+__all__ = ["TIMEOUT", "TURNS_TIMEOUT", "LineProcess", "line_process"]
 
 TIMEOUT = float(count("TIMEOUT", 120, full=900))
 """Bound in seconds on one contestant."""
+TURNS_TIMEOUT = 4 * TIMEOUT
+"""The same for one that lives for many turns."""
 
 
 @final
