@@ -16,7 +16,7 @@ import pytest
 from kubeloop.cache import changes, outage, reflector, reflector_errors, watch_list
 from kubeloop.election import DEFAULT_TOLERANCE
 from kubeloop.events import broadcaster
-from kubeloop.rest import connections, liveness
+from kubeloop.rest import dial, liveness
 from kubeloop.rest.timeouts import DEFAULT_TIMEOUTS
 from kubeloop.runtime import context, health, lifecycle, manager, own_writes, specs
 from kubeloop.workqueue import ItemExponentialFailureRateLimiter
@@ -186,9 +186,9 @@ NUMBERS = [
     ("consistency.md", "up to 1000 s", _retry_delay(failures=40), 1000),
     ("cache.md", "after 30 s of silence the client probes", DEFAULT_TIMEOUTS.probe_after, 30),
     ("cache.md", "15 s without a response end the watch", liveness.PROBE_WITHIN, 15),
-    ("cache.md", "probes a silent peer after 15 s", connections.TCP_KEEP_IDLE, 15),
-    ("cache.md", "three times", connections.TCP_KEEP_PROBES, 3),
-    ("cache.md", "10 s apart", connections.TCP_KEEP_INTERVAL, 10),
+    ("cache.md", "probes a silent peer after 15 s", dial.TCP_KEEP_IDLE, 15),
+    ("cache.md", "three times", dial.TCP_KEEP_PROBES, 3),
+    ("cache.md", "10 s apart", dial.TCP_KEEP_INTERVAL, 10),
     ("cache.md", "sends no new object for 60 s", watch_list.STALL, 60),
     ("cache.md", "requests two more streams", watch_list.STREAM_RETRIES, 2),
     ("cache.md", "for the next ten minutes", watch_list.RETRY_STREAMS_AFTER, 600),

@@ -6,6 +6,7 @@ import pytest
 
 from kubeloop.kit import ManualClock
 from tests.support.model_server import ModelServer
+from tests.support.pumped_watch import PumpingServer
 
 
 @pytest.fixture
@@ -13,6 +14,8 @@ def clock() -> ManualClock:
     return ManualClock()
 
 
-@pytest.fixture
-def server() -> ModelServer:
-    return ModelServer()
+@pytest.fixture(params=[ModelServer, PumpingServer], ids=["read", "pumped"])
+def server(request: pytest.FixtureRequest) -> ModelServer:
+    """A server, once with watches that are read and once with watches that are pumped."""
+    found: ModelServer = request.param()
+    return found

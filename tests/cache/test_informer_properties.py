@@ -14,6 +14,7 @@ from kubeloop.cache import Change, DeltaFIFO, RealFIFO, SharedInformer
 from kubeloop.kit import ManualClock, TaskOwner
 from tests.support.change_history import ChangeHistory, cached_versions
 from tests.support.model_server import ModelServer, expired, refusal, refused, too_large
+from tests.support.pumped_watch import PumpingServer
 
 NAMES = st.sampled_from(["a", "b", "c", "d"])
 FAULTS: dict[str, Callable[[], Exception]] = {
@@ -77,7 +78,7 @@ def slow(history: ChangeHistory, clock: ManualClock) -> Callable[[Change[Any]], 
 
 async def run_steps(steps: list[tuple[str, Any]], **options: Any) -> None:
     clock = ManualClock()
-    server = ModelServer()
+    server: ModelServer = options.pop("server", ModelServer)()
     server.page_limit = options.pop("page_limit", None)
     server.staleness = options.pop("staleness", 0)
     server.put("a")
@@ -142,6 +143,11 @@ def test_the_same_holds_for_lists_in_small_pages_and_of_old_states(
     steps: list[tuple[str, Any]], page: int, stale: int
 ) -> None:
     asyncio.run(run_steps(steps, page_limit=page, staleness=stale))
+
+
+@given(steps=st.lists(STEPS, max_size=25))
+def test_the_same_holds_for_watches_that_are_pumped(steps: list[tuple[str, Any]]) -> None:
+    asyncio.run(run_steps(steps, server=PumpingServer))
 
 
 @pytest.mark.parametrize(

@@ -125,12 +125,8 @@ class SlowHandlerClock:
 
     def __init__(self) -> None:
         clock = ManualClock()
-        self._now, self.time, self.sleep, self.timeout = (
-            clock.now,
-            clock.time,
-            clock.sleep,
-            clock.timeout,
-        )
+        self._now, self.time = clock.now, clock.time
+        self.sleep, self.timeout, self.timer = clock.sleep, clock.timeout, clock.timer
         self.passed = 0.0
 
     def now(self) -> float:

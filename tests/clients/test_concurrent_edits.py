@@ -35,7 +35,8 @@ class Waits:
 
     def __init__(self, tell: Callable[[], None] = lambda: None) -> None:
         clock = SystemClock()
-        self.now, self.time, self.timeout = clock.now, clock.time, clock.timeout
+        self.now, self.time = clock.now, clock.time
+        self.timeout, self.timer = clock.timeout, clock.timer
         self._tell = tell
 
     async def sleep(self, seconds: float) -> None:

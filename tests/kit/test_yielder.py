@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import time
 
-from kubeloop.kit import MAX_BLOCK, TaskOwner, Yielder
+import pytest
+
+from kubeloop.kit import MAX_BLOCK, TaskOwner, TimeBudget, Yielder
 
 
 def block_the_loop(seconds: float = 2 * MAX_BLOCK) -> None:
@@ -139,3 +141,51 @@ async def test_tasks_with_one_yielder_share_its_slice() -> None:
             await asyncio.sleep(0)
 
             assert done - before <= 10 + 2 * workers  # one slice, and a step of each
+
+
+# --- budgets of callbacks
+
+
+async def test_a_budget_is_for_all_callbacks_of_one_iteration_together() -> None:
+    budget = TimeBudget()
+    budget.begin()
+    block_the_loop(0.7 * MAX_BLOCK)
+    budget.end()
+
+    until = budget.begin()
+
+    assert until - time.perf_counter() < 0.4 * MAX_BLOCK
+
+
+async def test_a_budget_is_whole_again_when_the_loop_has_run() -> None:
+    budget = TimeBudget()
+    for finish in (budget.end, budget.pause):
+        budget.begin()
+        block_the_loop(0.7 * MAX_BLOCK)
+        finish()
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+
+        assert budget.begin() - time.perf_counter() > 0.7 * MAX_BLOCK
+
+
+async def test_short_callbacks_cost_no_iteration_of_the_loop() -> None:
+    budget = TimeBudget()
+    budget.begin()
+    scheduled: list[object] = []
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(asyncio.get_running_loop(), "call_soon", scheduled.append)
+        budget.end()
+
+    assert scheduled == []
+
+
+async def test_callbacks_that_paused_share_the_time_with_others() -> None:
+    budgets = [TimeBudget() for _ in range(40)]
+    for budget in budgets:
+        budget.begin()
+        budget.pause()
+
+    assert TimeBudget().begin() - time.perf_counter() < MAX_BLOCK / 5
+    await asyncio.sleep(0)
+    assert TimeBudget().begin() - time.perf_counter() > MAX_BLOCK / 2

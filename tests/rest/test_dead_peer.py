@@ -7,11 +7,10 @@ import ctypes
 import socket
 import struct
 import sys
-from typing import Any
 
 import pytest
 
-from kubeloop.rest import Timeouts, WatchEnd, connections, resource_request
+from kubeloop.rest import Timeouts, WatchEnd, dial, resource_request
 from tests.support.scripted_server import (
     PODS,
     ReceivedRequest,
@@ -34,19 +33,13 @@ def options_of(sock: socket.socket) -> dict[str, int]:
 
 @on_linux
 async def test_the_kernel_ends_a_connection_whose_peer_is_silent_for_45_seconds(
-    server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+    server: ScriptedServer,
 ) -> None:
-    made: list[socket.socket] = []
-    make = connections.keep_alive_socket
-
-    def record(address: Any) -> socket.socket:
-        made.append(make(address))
-        return made[-1]
-
-    monkeypatch.setattr(connections, "keep_alive_socket", record)
     server.respond(chunked(end="hang"))
     async with client_for(server) as rest, rest.watch(resource_request("watch", PODS)):
-        found = options_of(made[0])
+        (connection,) = rest._transport._pool.connections
+        assert connection.transport is not None
+        found = options_of(connection.transport.get_extra_info("socket"))
 
     assert found == {
         "SO_KEEPALIVE": 1,
@@ -79,7 +72,7 @@ async def test_a_watch_ends_when_the_kernel_of_its_peer_is_silent(
 ) -> None:
     """With shorter times: the peer's socket stays open, and sends nothing."""
     for name in ("TCP_KEEP_IDLE", "TCP_KEEP_INTERVAL", "TCP_KEEP_PROBES"):
-        monkeypatch.setattr(connections, name, 1)
+        monkeypatch.setattr(dial, name, 1)
 
     async def dead(received: ReceivedRequest, connection: ServerConnection) -> None:
         await connection.send(
@@ -109,7 +102,7 @@ async def test_a_quiet_watch_of_a_living_peer_lasts(
 ) -> None:
     """The kernel of the peer acknowledges the probes, whatever its process does."""
     for name in ("TCP_KEEP_IDLE", "TCP_KEEP_INTERVAL", "TCP_KEEP_PROBES"):
-        monkeypatch.setattr(connections, name, 1)
+        monkeypatch.setattr(dial, name, 1)
     server.respond(chunked(end="hang"))
     rest = client_for(server, timeouts=Timeouts(idle=None))
     async with rest, rest.watch(resource_request("watch", PODS)) as watch:

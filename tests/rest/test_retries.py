@@ -7,7 +7,6 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-import aiohttp
 import pytest
 
 from kubeloop.errors import (
@@ -20,7 +19,7 @@ from kubeloop.errors import (
 )
 from kubeloop.kit import ManualClock
 from kubeloop.rest import RESTClient, Timeouts, path_request, resource_request
-from kubeloop.rest.failures import failure_of
+from kubeloop.rest.failures import connect_failure
 from kubeloop.rest.watch import WatchEnd
 from tests.support.clocks import InstantClock
 from tests.support.scripted_server import (
@@ -324,9 +323,7 @@ async def test_a_3xx_with_retry_after_is_no_retry(server: ScriptedServer) -> Non
 
 def test_a_dns_timeout_is_repeated_for_a_watch_only() -> None:
     """REST-C7: `delay_after_failure` decides; a connection that times out is a timeout."""
-    error = failure_of(
-        aiohttp.ConnectionTimeoutError("x"), action="GET x", server="h", timeouts=Timeouts()
-    )
+    error = connect_failure(TimeoutError(), action="GET x", server="h", timeouts=Timeouts())
 
     assert isinstance(error, TimeoutExceeded)
     assert re.search(r"no connection within 30\.0 s", str(error))

@@ -135,7 +135,6 @@ async def test_a_redirect_within_the_server_is_followed_for_reading(server: Scri
         ("POST", "/y"),
         ("GET", ""),
         ("GET", "http://[::1"),
-        ("GET", "/a\x01b"),
         ("GET", "/\u00e9"),
     ],
 )
@@ -244,13 +243,10 @@ async def test_a_missing_proxy_is_reported() -> None:
             await rest.send(GET)
 
 
-async def test_an_unsupported_kind_of_proxy_is_rejected() -> None:
+def test_an_unsupported_kind_of_proxy_is_rejected() -> None:
     """TRN-11: Proxy: explicit function or `proxy-url`, else environment."""
-    config = ClusterConfig(server="http://api.example", proxy_url="socks5://u:p@127.0.0.1:1")
-    rest = RESTClient(config)
-
-    with pytest.raises(ConfigError, match="socks5 proxies are not supported") as caught:
-        await rest.send(GET)
+    with pytest.raises(ConfigError, match="is not a valid proxy") as caught:
+        ClusterConfig(server="http://api.example", proxy_url="gopher://u:p@127.0.0.1:1")
     assert "u:p" not in str(caught.value)
 
 

@@ -240,18 +240,6 @@ def test_a_duration_of_the_request_is_kept() -> None:
     assert with_timeout(WATCH) == (WATCH, 400 + GRACE)
 
 
-async def test_no_total_timeout_of_the_library_reaches_a_stream(server: ScriptedServer) -> None:
-    """Needs 9: aiohttp's five minutes."""
-    server.respond(chunked(event("ADDED"), end="hang"))
-    async with client_for(server) as rest:
-        await rest.watch(WATCH).open()
-        session = rest._transport._session
-
-        assert session is not None
-        assert session.timeout.total is None
-        assert session.timeout.sock_read is None
-
-
 async def test_cancelling_closes_the_connection_at_once(
     server: ScriptedServer, clock: ManualClock
 ) -> None:

@@ -6,10 +6,15 @@ import base64
 import hashlib
 from typing import Any
 
-import aiohttp
 import pytest
 
-from kubeloop.errors import ApiError, Forbidden, TimeoutExceeded, TransportError
+from kubeloop.errors import (
+    ApiError,
+    Forbidden,
+    ResponseTooLarge,
+    TimeoutExceeded,
+    TransportError,
+)
 from kubeloop.rest import ResponseLimits, Timeouts, resource_request
 from tests.support.scripted_server import (
     PODS,
@@ -49,7 +54,7 @@ async def test_a_websocket_carries_the_credentials_and_the_protocol(server: Scri
         message = await socket.receive()
         await socket.close()
 
-    assert (socket.protocol, message.data) == ("v5.channel.k8s.io", b"\x01hi")
+    assert (socket.subprotocol, message) == ("v5.channel.k8s.io", b"\x01hi")
     received = server.received[0]
     assert received.target == "/api/v1/namespaces/shop/pods/web/exec?command=ls&command=-l"
     assert received.header("Authorization") == "Bearer t"
@@ -61,12 +66,10 @@ async def test_a_message_of_a_websocket_is_bounded_by_the_limit_for_an_object(
 ) -> None:
     server.respond(switches)
     async with client_for(server, response_limits=ResponseLimits(object=2)) as rest:
-        socket = await rest.websocket(EXEC)
-        message = await socket.receive()
+        socket = await rest.websocket(EXEC, protocols=("v5.channel.k8s.io",))
+        with pytest.raises(ResponseTooLarge):
+            await socket.receive()
         await socket.close()
-
-    assert message.type is aiohttp.WSMsgType.ERROR
-    assert socket.close_code == aiohttp.WSCloseCode.MESSAGE_TOO_BIG
 
 
 async def test_a_rejection_is_the_server_s_error(server: ScriptedServer) -> None:

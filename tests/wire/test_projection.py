@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeloop.wire import DecodeError, InvalidArgument, Model, Projection, split_event, split_list
+from kubeloop.wire import (
+    DecodeError,
+    InvalidArgument,
+    Model,
+    Projection,
+    Raw,
+    split_event,
+    split_list,
+)
 from kubeloop.wire.apiextensions.v1 import CustomResourceDefinition
 from kubeloop.wire.core.v1 import Pod
 
@@ -186,3 +194,20 @@ def test_text_that_is_not_a_list_is_a_decode_error(text: bytes) -> None:
 def test_text_that_is_not_an_event_is_a_decode_error(text: bytes) -> None:
     with pytest.raises(DecodeError):
         split_event(text)
+
+
+def test_a_path_with_a_type_is_decoded_as_that_type() -> None:
+    where = Projection("metadata.name", "metadata.labels", types={"metadata.labels": Raw})
+
+    name, labels = where.read(POD)
+
+    assert name == "web"
+    assert bytes(labels) == b'{"app.io/name": "x", "tier": "y"}'
+
+
+def test_a_value_of_another_type_is_an_error_and_null_is_none() -> None:
+    where = Projection("metadata.name", "kind", types={"metadata.name": str})
+
+    assert where.read(b'{"kind": 1, "metadata": {"name": null}}') == (None, 1)
+    with pytest.raises(DecodeError, match="Expected `str"):
+        where.read(b'{"metadata": {"name": 1}}')

@@ -22,6 +22,7 @@ _REDACTED = {
     ("authentication_v1", "TokenRequestStatus"): ("token",),
     ("authentication_v1", "TokenReviewSpec"): ("token",),
 }
+_LAZY = {("meta_v1", "ManagedFieldsEntry"): ("fields_v1",)}  # many small dicts, rarely read
 _IMPORTS = {
     "Any": "from typing import Any",
     "ClassVar": "from typing import ClassVar",
@@ -109,6 +110,9 @@ def _class(facts: ClassFacts, plurals: dict[tuple[str, str, str], ResourceRow]) 
     readable = [field.name for field in facts.fields if field.by_value]
     if readable:
         lines.append(f"    __optional__: ClassVar[frozenset[str]] = frozenset({readable!r})")
+    lazy = _LAZY.get((facts.definition.module, facts.definition.name))
+    if lazy:
+        lines.append(f"    __lazy__: ClassVar[frozenset[str]] = frozenset({list(lazy)!r})")
     lines += [f"    {_field_text(field)}" for field in facts.fields]
     if len(lines) == 1:
         lines.append("    pass")

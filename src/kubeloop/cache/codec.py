@@ -44,6 +44,20 @@ STANDARD = (
 _POOL_SIZE = 4096
 _TEXT = (str, type(None))
 _standard = Projection(*STANDARD)
+# How objects of a server are: then they are decoded without further checks. Labels and owners
+# repeat, so that their text is looked up in a pool.
+_TYPES = {
+    "metadata.name": str,
+    "metadata.namespace": str,
+    "metadata.uid": str,
+    "metadata.resourceVersion": str,
+    "metadata.generation": int,
+    "metadata.labels": Raw,
+    "metadata.ownerReferences": Raw,
+    "metadata.deletionTimestamp": str,
+}
+# Of other objects: they are read again with all checks, which find what is wrong.
+_UNUSUAL = (DecodeError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
 class CodecStats(msgspec.Struct, frozen=True):
@@ -101,12 +115,16 @@ class EntryCodec(Generic[T]):
         self._type_meta = (api_version, kind)
         self._type = ObjectType(model, api_version=api_version, kind=kind)
         self._storage = storage_for(store_as, self._type)
+        self._stores_bytes = store_as == "bytes"
         self._paths: tuple[str, ...] = ()
-        self._read = self._use_paths(tuple(dict.fromkeys(paths)))
+        self._use_paths(tuple(dict.fromkeys(paths)))
         self._names: _Pool[str, str] = _Pool()
         self._labels: _Pool[tuple[Any, ...], dict[str, str]] = _Pool()
         self._owners: _Pool[tuple[OwnerRef, ...], tuple[OwnerRef, ...]] = _Pool()
         self._indexed: _Pool[tuple[Any, ...], tuple[tuple[str, ...], ...]] = _Pool()
+        # By the JSON text of the field.
+        self._labels_by_text: _Pool[bytes, Mapping[str, str]] = _Pool()
+        self._owners_by_text: _Pool[bytes, tuple[OwnerRef, ...]] = _Pool()
         self._encoded = self._rejected = self._unindexable = 0
 
     @property
@@ -119,6 +137,47 @@ class EntryCodec(Generic[T]):
         """Whether `decode` returns the object that the cache holds, which must not be changed."""
         return self._storage.shares_objects
 
+    def project(self, raw: bytes) -> tuple[Any, ...] | None:
+        """What is read of an object as servers send it, for `usual_entry`; None for others."""
+        if self._decode_row is None:
+            return None
+        try:
+            values: tuple[Any, ...] = self._values_of(self._decode_row(raw))
+        except _UNUSUAL:
+            return None
+        return values
+
+    def usual_entry(self, projected: tuple[Any, ...], raw: bytes) -> Entry | None:
+        """The entry of an object that was projected; None if `parse` has to look closer."""
+        name, namespace, uid, version, generation, labels, owners, deletion, *values = projected
+        if not name:
+            return None
+        if namespace:
+            namespace = self._names.get(namespace) or self._names.put(namespace, namespace)
+        key = ObjectKey(namespace or "", name)
+        try:
+            if labels is not None:
+                text = bytes(labels)
+                labels = self._labels_by_text.get(text) or self._decode_labels(text, key)
+            if owners is not None:
+                text = bytes(owners)
+                owners = self._owners_by_text.get(text) or self._decode_owners(text, key)
+            entry = Entry(
+                key,
+                version or "",
+                uid or "",
+                raw if self._stores_bytes else self._storage.pack(raw),
+                labels or _NO_LABELS,
+                owners or (),
+                self._indexed_values(values, key) if values else (),
+                generation or 0,
+                deletion or "",
+            )
+        except _UNUSUAL:
+            return None
+        self._encoded += 1
+        return entry
+
     def parse(self, raw: bytes | Raw, *, decoded: T | None = None) -> Entry:
         """The entry of an object's JSON; `decoded` saves the key function a decoding.
 
@@ -126,7 +185,12 @@ class EntryCodec(Generic[T]):
             DecodeError: it is not an object of the API.
             UnkeyedObject: it has no name, or the key function failed.
         """
-        raw = bytes(raw)
+        if type(raw) is not bytes:
+            raw = bytes(raw)
+        values = self.project(raw)
+        entry = None if values is None else self.usual_entry(values, raw)
+        if entry is not None:
+            return entry
         try:
             key = None
             if self._key_function is not None:
@@ -205,7 +269,7 @@ class EntryCodec(Generic[T]):
         all_paths = tuple(dict.fromkeys((*self._paths, *paths)))
         if all_paths != self._paths:
             self._check_late_paths()
-            self._read = self._use_paths(all_paths)
+            self._use_paths(all_paths)
 
     def values_at(self, path: str) -> Callable[[Entry], tuple[str, ...]]:
         """A function that returns an entry's indexed values at one of the paths.
@@ -240,12 +304,17 @@ class EntryCodec(Generic[T]):
                 'created, or use store_as="bytes")'
             )
 
-    def _use_paths(self, paths: tuple[str, ...]) -> Callable[[bytes], tuple[Any, ...]]:
+    def _use_paths(self, paths: tuple[str, ...]) -> None:
         model = self.model if self._type.is_model else None
         read = Projection(*STANDARD, *paths, of=model).read  # type: ignore[arg-type] # a Model then
+        self._read = read
         self._paths = paths
         self._single_paths = [Projection(path) for path in paths]  # for objects that do not fit
-        return read
+        typed = Projection(*STANDARD, *paths, types=_TYPES)
+        # None: a path is inside a field that is not decoded, or the key needs the object.
+        is_usable = typed.values_of is not None and self._key_function is None
+        self._decode_row = typed.decode_strictly if is_usable else None
+        self._values_of: Any = typed.values_of
 
     def _entry(self, raw: bytes, key: ObjectKey | None) -> Entry:
         """An entry under `key`, or else under namespace and name."""
@@ -310,6 +379,16 @@ class EntryCodec(Generic[T]):
             return self._labels.get(items) or self._new_labels(items)
         except TypeError as error:  # a number, a list or an object for a value
             raise DecodeError(f"{key}: values must be text", path="metadata.labels") from error
+
+    def _decode_labels(self, text: bytes, key: ObjectKey) -> Mapping[str, str]:
+        labels = msgspec.json.decode(text)
+        found = self._label_map(labels, key) if labels else _NO_LABELS
+        return self._labels_by_text.put(text, found)
+
+    def _decode_owners(self, text: bytes, key: ObjectKey) -> tuple[OwnerRef, ...]:
+        owners = msgspec.json.decode(text)
+        found = self._owner_refs(owners, key) if owners else ()
+        return self._owners_by_text.put(text, found)
 
     def _new_labels(self, items: tuple[tuple[str, Any], ...]) -> dict[str, str]:
         if not all(type(value) in _TEXT for _, value in items):

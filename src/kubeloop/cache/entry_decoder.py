@@ -15,7 +15,7 @@ import msgspec
 
 from kubeloop.errors import DecodeError
 from kubeloop.meta import ObjectKey
-from kubeloop.wire import Projection, get_logger
+from kubeloop.wire import Projection, Raw, RawEvent, get_logger, split_event
 
 from .codec import EntryCodec
 from .entry import Entry
@@ -37,6 +37,21 @@ _match_kind = re.compile(
 ).match
 _bookmark_fields = Projection("metadata.resourceVersion", "metadata.annotations")
 _key_fields = Projection("metadata.namespace", "metadata.name")
+
+
+_KINDS = {
+    b'{"type":"ADDED",': "ADDED",
+    b'{"type":"MODIFIED",': "MODIFIED",
+    b'{"type":"DELETED",': "DELETED",
+}
+
+
+@final
+class ProjectedEvent(RawEvent, frozen=True, gc=False):
+    """An event with the values that an `EntryDecoder` has read of its object."""
+
+    content: bytes = b""  # of the object
+    values: tuple[Any, ...] = ()
 
 
 class Bookmark(msgspec.Struct, frozen=True):
@@ -66,7 +81,33 @@ class EntryDecoder(Generic[T]):
         self._transform = transform
         self.has_transform = transform is not None
         self._expected = kind.encode()
+        # As kube-apiserver and other servers write it; never, if any kind is accepted.
+        self._usual_start = (b'{"kind":"%b"' % self._expected,) if kind else ()
         self._foreign = self._unkeyed = self._unreadable = self._untransformed = 0
+
+    def split(self, line: bytes) -> RawEvent:
+        """As `wire.split_event`, and projects the object in the same pass if it can.
+
+        Events of a server are lines of one form, with a known prefix. If what follows it is a
+        JSON object, the line is an event with that object: there is no need to parse it twice.
+        """
+        start = line.find(b'"object":{', 0, 40)
+        kind = _KINDS.get(line[: max(start, 0)])
+        if kind is None or not line.endswith(b"}}"):
+            return split_event(line)
+        content = line[start + 9 : -1]
+        values = self._codec.project(content)
+        if values is None:
+            return split_event(line)
+        return ProjectedEvent(kind, Raw(content), content, values)
+
+    def decode_event(self, event: RawEvent) -> Entry | None:
+        """As `decode`, for the object of an event."""
+        if type(event) is ProjectedEvent and event.content.startswith(self._usual_start):
+            entry = self._codec.usual_entry(event.values, event.content)
+            if entry is not None:
+                return entry
+        return self.decode(event.object)
 
     def decode(self, raw: RawItem) -> Entry | None:
         """The entry, not transformed yet; None for an object that is skipped.
@@ -74,9 +115,12 @@ class EntryDecoder(Generic[T]):
         Raises:
             DecodeError: it cannot be decoded; the error names the key if there is one.
         """
-        found = _match_kind(raw)
-        if found is not None and found.group(1) != self._expected and self._is_foreign(found[1]):
-            return None
+        if type(raw) is not bytes:
+            raw = bytes(raw)
+        if not raw.startswith(self._usual_start):
+            found = _match_kind(raw)
+            if found is not None and found[1] != self._expected and self._is_foreign(found[1]):
+                return None
         try:
             return self._codec.parse(raw)
         except UnkeyedObject as error:

@@ -7,15 +7,17 @@ See also: `reflector` (lists and watches), `kubeloop.runtime` (makes clients fit
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from typing import Protocol, TypeAlias, final, runtime_checkable
 
 import msgspec
 
-from kubeloop.wire import Raw, RawEvent
+from kubeloop.wire import Raw, RawEvent, split_event
 
 __all__ = [
     "OBJECT_EVENTS",
+    "ApplyEvents",
     "ListWatch",
     "OpenWatch",
     "PageHead",
@@ -23,9 +25,15 @@ __all__ = [
     "RawItem",
     "RawPage",
     "Scope",
+    "SplitEvent",
 ]
 
 RawItem: TypeAlias = bytes | Raw
+
+# Takes the events of a watch. False: call it again with the same iterator when the loop has run.
+ApplyEvents: TypeAlias = Callable[[Iterator[RawEvent]], bool]
+# As `kubeloop.wire.split_event`.
+SplitEvent: TypeAlias = Callable[[bytes], RawEvent]
 
 OBJECT_EVENTS = frozenset({"ADDED", "MODIFIED", "DELETED"})
 
@@ -123,8 +131,10 @@ class ListWatch(Protocol):
 
         With `initial_events` the state comes first, not older than `resource_version`, and a
         bookmark at its end (sendInitialEvents, resourceVersionMatch=NotOlderThan).
-        An iterator that also has `batch()`, as `PageStream` does, is read in batches; one that
-        has `open()` waits there until the server has accepted the watch.
+        An iterator that also has `batch()`, as `PageStream` does, is read in batches. One that
+        has `pump(apply, split)` is not read: it calls `apply` in the callback that received
+        events, until the watch ends, as `OpenWatch.pump` does. One that has `open()` waits there
+        until the server has accepted the watch.
         """
         ...
 
@@ -134,15 +144,20 @@ class OpenWatch:
     """One watch of a reflector. Closing it twice is harmless."""
 
     def __init__(
-        self, stream: AsyncIterator[RawEvent], *, since: str, seconds: int, has_state: bool
+        self,
+        stream: AsyncIterator[RawEvent],
+        *,
+        since: str,
+        seconds: int,
+        has_state: bool,
+        started: float,
     ) -> None:
         self.since = since
         self.seconds = seconds  # the timeout that the server was given
         self.has_state = has_state  # it begins with the initial state
+        self.started = started  # when it was opened, or when the initial state was complete
         # Opened at no version, a watch begins with the state in no order (CCH-58).
         self.is_ordered = has_state or since not in {"", "0"}
-        self.batch = _batches_of(stream)  # the next events; none at the end
-        self.unread: Sequence[RawEvent] = ()  # read together with the end of the initial state
         self._stream: AsyncIterator[RawEvent] | None = stream
 
     @property
@@ -155,6 +170,27 @@ class OpenWatch:
         open_stream: Callable[[], Awaitable[None]] | None = getattr(self._stream, "open", None)
         if open_stream is not None:
             await open_stream()
+
+    async def pump(self, apply: ApplyEvents, split: SplitEvent = split_event) -> None:
+        """Pass all events to `apply`, in order; returns when the watch has ended.
+
+        `apply` is plain code, and is called in the callback that received the events if the
+        stream can do that. If it returns False, nothing more is received until it has taken
+        the rest. Raises what it raises, and what the stream raises. Safe to cancel: close it.
+        A stream of JSON may use `split` for the text of an event; it can save work for `apply`.
+        """
+        stream = self._stream
+        assert stream is not None, "the watch is closed"
+        pump: Callable[[ApplyEvents, SplitEvent], Awaitable[None]] | None
+        pump = getattr(stream, "pump", None)
+        if pump is not None:
+            await pump(apply, split)
+            return
+        next_batch = _batches_of(stream)
+        while batch := await next_batch():
+            events = iter(batch)
+            while not apply(events):  # noqa: ASYNC110 - an event would have to be set for it
+                await asyncio.sleep(0)
 
     async def aclose(self) -> None:
         stream, self._stream = self._stream, None

@@ -11,10 +11,12 @@ lists), `outage` (repeated failures), `delta_queue` (the queue that is fed).
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 import math
 import random as chance
 from collections.abc import Callable, Iterable, Iterator
+from time import perf_counter
 from typing import Any, Protocol, TypedDict, Unpack, final
 
 from kubeloop.errors import DecodeError, KubeError, TimeoutExceeded, TransportError
@@ -27,7 +29,7 @@ from kubeloop.kit import (
     StormBackoff,
     SystemClock,
     TaskOwner,
-    Yielder,
+    TimeBudget,
     is_cancelling,
 )
 from kubeloop.meta import ObjectKey
@@ -35,7 +37,7 @@ from kubeloop.wire import RawEvent, get_logger
 
 from .entry import Entry
 from .entry_decoder import EntryDecoder
-from .list_watch import ListWatch, OpenWatch
+from .list_watch import ApplyEvents, ListWatch, OpenWatch
 from .metrics import NO_METER, Meter
 from .outage import Attempts
 from .pager import ListPager, ListResult
@@ -57,7 +59,6 @@ from .reflector_state import (
     Listing,
     Observation,
     Opened,
-    Received,
     ReflectorStats,
     Started,
     Starting,
@@ -67,12 +68,14 @@ from .reflector_state import (
     Throttled,
     Waited,
     Watching,
+    advance,
     reported_state,
     step,
 )
 from .watch_list import (
     RETRY_STREAMS_AFTER,
     InitialStream,
+    StreamStalled,
     WatchListSupport,
     check_consistency,
     is_unsupported,
@@ -175,7 +178,7 @@ class Reflector:
             "DELETED": target.delete,
         }
         self._state: State = Starting()
-        self._stream: OpenWatch | None = None  # its state is complete; the watch continues on it
+        self._budget = TimeBudget()
         self._watch_lists = self._fallbacks = self._watches = self._short_watches = 0
         self._events = self._rounds = 0
 
@@ -214,9 +217,7 @@ class Reflector:
                         self._start()
                     case Listing() as state:
                         await self._list(state)
-                    case Streaming() as state:
-                        await self._read_stream(state)
-                    case Watching() | BackingOff(then=Watching()):
+                    case Streaming() | Watching() | BackingOff(then=Watching()):
                         await self._follow()
                     case BackingOff() as state:
                         await self._back_off(state)
@@ -293,29 +294,6 @@ class Reflector:
     def _group(self) -> str:
         return self._scope.resource.partition(".")[2]
 
-    async def _read_stream(self, state: Streaming) -> None:
-        watch = await self._open(state.position.stream_version, initial=True)
-        self._attempts.begin()
-        try:
-            stream = InitialStream(
-                self._scope, self._decoder, self._pager, self._attempts, self._clock
-            )
-            result = await stream.read(watch, within=watch.seconds + GRACE)
-            if self._options.get("check_consistency"):
-                listed = await self._pager.list_exactly(result.version)
-                check_consistency(self._scope, result, listed)
-            self._replace(result)
-        except BaseException as error:
-            self._storm.end(self._clock.now())
-            await watch.aclose()
-            if not isinstance(error, Exception):
-                raise
-            self._observe(Failed(error, can_stream=self._can_stream()))
-            return
-        self._stream = watch
-        if self._watch_list_support.clear_fault(self._group):
-            log.info("%s: initial states can be streamed again", self._scope)
-
     def _remember_fault(self, fault: Exception) -> None:
         """The list succeeded: all reflectors of this group list for a while."""
         now = self._clock.now()
@@ -334,44 +312,57 @@ class Reflector:
     async def _follow(self) -> None:
         """Watch, one watch after the other, until the collection has to be read again."""
         async with TaskOwner() as tasks:
-            if self.resync > 0:
-                tasks.spawn(self._resync_repeatedly(), name=f"resync {self._scope}")
+            if not isinstance(self._state, Streaming):
+                self._start_resync(tasks)
             while True:
                 match self._state:
+                    case Streaming() as state:
+                        await self._watch(state.position.stream_version, tasks, initial=True)
                     case Watching() as state:
                         if state.is_suspect:
                             self._spawn_probe(tasks, state.position.version)
-                        await self._watch(state)
+                        await self._watch(state.since, tasks, initial=False)
                     case BackingOff(then=Watching()) as waiting:
                         await self._back_off(waiting)
                     case _:
                         return
 
-    async def _watch(self, state: Watching) -> None:
-        watch, self._stream = self._stream, None
-        if watch is None:
-            watch = await self._open(state.since, initial=False)
-        started, events = self._clock.now(), self._events
+    async def _watch(self, since: str, tasks: TaskOwner, *, initial: bool) -> None:
+        watch = await self._open(since, initial=initial)
+        events = self._events
         failure: Exception | None = None
         try:
             async with self._clock.timeout(watch.seconds + GRACE) as lifetime:
-                await self._receive(watch)
+                await self._receive(watch, tasks)
         except Exception as error:  # noqa: BLE001 - the step decides
+            failure = error
             if isinstance(error, TimeoutError) and lifetime.expired():
-                log.info("%s: the server did not end the watch in time", self._scope)
-            else:
-                failure = error
+                failure = self._after_lifetime(watch)
         finally:
             now = self._clock.now()
+            seconds = now - watch.started
             self._storm.end(now)
             await watch.aclose()
-            self._meter.observe_watch(now - started, self._events - events)
-        seconds = now - started
+            is_streaming = self._is_streaming
+            if not is_streaming:
+                self._meter.observe_watch(seconds, self._events - events)
         if failure is None:
             self._observe(Ended(seconds))
+        elif is_streaming:
+            self._observe(Failed(failure, can_stream=self._can_stream()))
         else:
             is_tolerated = self._internal_errors.allows(failure)
             self._observe(Failed(failure, seconds, is_tolerated=is_tolerated))
+
+    def _after_lifetime(self, watch: OpenWatch) -> Exception | None:
+        """The server did not end a watch in time: an error if its state is not complete."""
+        if isinstance(self._state, Streaming):
+            return StreamStalled(
+                f"watch {self._scope}: the stream of the initial state was not complete after"
+                f" {watch.seconds + GRACE:g} s"
+            )
+        log.info("%s: the server did not end the watch in time", self._scope)
+        return None
 
     async def _open(self, since: str, *, initial: bool) -> OpenWatch:
         await self._avoid_storm()
@@ -384,7 +375,9 @@ class Reflector:
         stream = self._source.watch(
             resource_version=since, bookmarks=True, timeout_seconds=seconds, initial_events=initial
         )
-        return OpenWatch(stream, since=since, seconds=seconds, has_state=initial)
+        return OpenWatch(
+            stream, since=since, seconds=seconds, has_state=initial, started=self._clock.now()
+        )
 
     async def _avoid_storm(self) -> None:
         """Wait if watches followed one another too quickly, even if they had events."""
@@ -401,20 +394,60 @@ class Reflector:
             self._observe(Waited())
         self._storm.begin(self._clock.now())
 
-    async def _receive(self, watch: OpenWatch) -> None:
+    async def _receive(self, watch: OpenWatch, tasks: TaskOwner) -> None:
         """Apply all events of a watch to the target; returns when it has ended."""
-        if not watch.has_state:
+        apply = functools.partial(self._apply_events, watch)
+        if watch.has_state:
+            await self._receive_state(watch, tasks, then=apply)
+        else:
             await self._wait_until_open(watch)
-        yielder = Yielder()
-        batch = watch.unread or await watch.batch()
-        while batch:
-            self._attempts.receive()
-            events = iter(batch)
-            while not self._apply_events(watch, events, yielder):
-                await yielder.yield_to_loop()
-            while self._is_full():
-                await yielder.yield_to_loop()
-            batch = await watch.batch()
+            await watch.pump(apply, self._decoder.split)
+
+    async def _receive_state(
+        self, watch: OpenWatch, tasks: TaskOwner, *, then: ApplyEvents
+    ) -> None:
+        """The same for a watch that begins with the state; the target gets that at once."""
+        self._attempts.begin()
+        stream = InitialStream(self._scope, self._decoder, self._pager, self._attempts, self._clock)
+
+        def apply(events: Iterator[RawEvent]) -> bool:
+            if not self._is_streaming:
+                return then(events)
+            if not stream.take(events, self._budget, on_complete=end_state):
+                return False
+            if not stream.is_complete:
+                return True
+            # False until it is checked.
+            return not isinstance(self._state, Streaming) and then(events)
+
+        def end_state(result: ListResult) -> None:
+            silence.cancel()
+            if self._options.get("check_consistency"):
+                checks.spawn(check(result), name=f"consistency {self._scope}")
+            else:
+                self._sync(watch, result, tasks)
+
+        async def check(result: ListResult) -> None:
+            listed = await self._pager.list_exactly(result.version)
+            check_consistency(self._scope, result, listed)
+            self._sync(watch, result, tasks)
+
+        async with TaskOwner() as checks:
+            silence = checks.spawn(stream.check_silence(), name=f"silence {self._scope}")
+            await watch.pump(apply, self._decoder.split)
+            stream.check_complete()
+
+    @property
+    def _is_streaming(self) -> bool:
+        return isinstance(self._state, Streaming)
+
+    def _sync(self, watch: OpenWatch, result: ListResult, tasks: TaskOwner) -> None:
+        """The state of a stream is complete, and its watch continues."""
+        self._replace(result)
+        watch.started = self._clock.now()
+        self._start_resync(tasks)
+        if self._watch_list_support.clear_fault(self._group):
+            log.info("%s: initial states can be streamed again", self._scope)
 
     async def _wait_until_open(self, watch: OpenWatch) -> None:
         self._attempts.begin()
@@ -433,27 +466,32 @@ class Reflector:
         else:
             self._attempts.assume_success()
 
-    def _apply_events(self, watch: OpenWatch, events: Iterator[RawEvent], yielder: Yielder) -> bool:
-        """Apply events to the target until it is time to yield; whether none is left.
+    def _apply_events(self, watch: OpenWatch, events: Iterator[RawEvent]) -> bool:
+        """Apply events to the target while there is time, and until it has enough.
 
-        Plain code: a transport that has received events can call it without a task.
+        Plain code, which a transport calls in the callback that received the events.
         """
         reached = ""
+        budget = self._budget
+        until = budget.begin()
         try:
             for event in events:
+                self._attempts.receive()
                 self._events += 1
                 version = self._apply(event)
                 if not watch.is_ordered:
                     watch.is_ordered = event.type != "ADDED"
                 if version and watch.is_ordered:
                     reached = version
-                if yielder.is_due():
+                if perf_counter() >= until:
+                    budget.pause()
                     return False
-            return True
+            budget.end()
+            return not self._is_full()
         finally:
             # Also when an event fails: the ones before it are applied.
             if reached:
-                self._state = step(self._state, Received(reached))
+                self._state = advance(self._state, reached)
                 if self._is_metered:
                     self._meter.set_reflector_version(reached)
 
@@ -463,7 +501,7 @@ class Reflector:
         if deliver is None:
             return self._apply_bookmark(event)
         try:
-            entry = self._decoder.decode(event.object)
+            entry = self._decoder.decode_event(event)
         except DecodeError as error:
             self._pager.check_listed(event, error)
             key = self._decoder.read_key(event.object)
@@ -496,6 +534,10 @@ class Reflector:
         return self._known is not None and self._known(key) is not None
 
     # --- beside the watches
+
+    def _start_resync(self, tasks: TaskOwner) -> None:
+        if self.resync > 0:
+            tasks.spawn(self._resync_repeatedly(), name=f"resync {self._scope}")
 
     async def _resync_repeatedly(self) -> None:
         should_resync = self._options.get("should_resync")

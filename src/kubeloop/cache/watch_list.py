@@ -11,7 +11,8 @@ See also: `reflector` (opens the stream), `pager` (the state as a list).
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from time import perf_counter
 from typing import Any, final
 
 import msgspec
@@ -26,14 +27,14 @@ from kubeloop.errors import (
     has_cause,
     is_api_error,
 )
-from kubeloop.kit import Clock, TaskOwner, Yielder
+from kubeloop.kit import Clock, TimeBudget
 from kubeloop.meta import ObjectKey
 from kubeloop.wire import RawEvent, get_logger
 
 from .entry import Entry
 from .entry_decoder import EntryDecoder
 from .errors import TransformFailed
-from .list_watch import OBJECT_EVENTS, OpenWatch, Scope
+from .list_watch import OBJECT_EVENTS, Scope
 from .outage import Attempts
 from .pager import ListPager, ListResult
 from .reflector_errors import WatchListInconsistent, needs_newest, raise_error_event
@@ -169,7 +170,7 @@ class WatchListSupport:
 
 @final
 class InitialStream:
-    """One stream of the initial state: what has arrived so far."""
+    """One stream of the initial state: what has arrived so far. Plain code, except its clock."""
 
     def __init__(
         self,
@@ -185,54 +186,52 @@ class InitialStream:
         self._attempts = attempts
         self._clock = clock
         self._entries: dict[ObjectKey, Entry] = {}
+        self._events = 0
+        self.is_complete = False
         self._last_event = self._last_new = clock.now()  # new: not part of the state before
 
-    async def read(self, watch: OpenWatch, *, within: float) -> ListResult:
-        """The state; `watch.unread` are the events after it. Safe to cancel.
+    def take(
+        self,
+        events: Iterator[RawEvent],
+        budget: TimeBudget,
+        *,
+        on_complete: Callable[[ListResult], None],
+    ) -> bool:
+        """Take events up to the one that completes the state; False if the time is used up.
 
         Raises:
-            StreamEnded: the watch ended before the state was complete.
-            StreamStalled: it stayed open, without a new object for a minute or for too long.
+            ApiError: an event is an error.
+            UnreadableEvent: only a list can replace an event.
         """
-        try:
-            async with self._clock.timeout(within) as lifetime, TaskOwner() as tasks:
-                tasks.spawn(self._check_silence(), name=f"silence {self._scope}")
-                version = await self._read(watch)
-        except TimeoutError as error:
-            if not lifetime.expired():
-                raise
-            raise StreamStalled(
-                f"watch {self._scope}: the stream of the initial state was not complete after"
-                f" {within:g} s"
-            ) from error
-        return ListResult(list(self._entries.values()), version)
-
-    async def _read(self, watch: OpenWatch) -> str:
-        yielder = Yielder()
-        count = 0
-        while batch := await watch.batch():
+        if self.is_complete:
+            return True
+        until = budget.begin()
+        for event in events:
             self._attempts.receive()
             self._last_event = self._clock.now()
-            for read, event in enumerate(batch, start=1):
-                if (version := self._add(event)) is not None:
-                    watch.unread = batch[read:]
-                    return version
-                if yielder.is_due():
-                    await yielder.yield_to_loop()
-            count += len(batch)
-        raise StreamEnded(
-            f"watch {self._scope}: the stream of the initial state ended after {count} events,"
-            " before the bookmark that completes it",
-            events=count,
-        )
+            self._events += 1
+            version = self._add(event)
+            if version is not None:
+                self.is_complete = True
+                on_complete(ListResult(list(self._entries.values()), version))
+                break
+            if perf_counter() >= until:
+                budget.pause()
+                return False
+        budget.end()
+        return True
+
+    def check_complete(self) -> None:
+        """The watch has ended. Raises `StreamEnded` if the state is not complete."""
+        if not self.is_complete:
+            raise StreamEnded(
+                f"watch {self._scope}: the stream of the initial state ended after"
+                f" {self._events} events, before the bookmark that completes it",
+                events=self._events,
+            )
 
     def _add(self, event: RawEvent) -> str | None:
-        """Make an event part of the state; returns the version that completes it.
-
-        Raises:
-            ApiError: the event is an error.
-            UnreadableEvent: only a list can replace the event.
-        """
+        """Make an event part of the state; returns the version that completes it."""
         if event.type == "BOOKMARK":
             bookmark = self._decoder.read_bookmark(event.object)
             return bookmark.version if bookmark.ends_initial else None
@@ -240,7 +239,7 @@ class InitialStream:
             raise_error_event(event, self._scope)
             return None
         try:
-            entry = self._decoder.decode(event.object)
+            entry = self._decoder.decode_event(event)
         except DecodeError as error:
             self._pager.check_listed(event, error)
             entry = self._pager.keep_known(event.object, error)
@@ -250,14 +249,14 @@ class InitialStream:
             self._entries.pop(entry.key, None)
             return None
         if entry.key not in self._entries:
-            self._last_new = self._clock.now()
+            self._last_new = self._last_event
         try:
             self._entries[entry.key] = self._decoder.transform(entry)
         except TransformFailed as error:
             log.error("%s: left out of the cache: %s", self._scope, error)
         return None
 
-    async def _check_silence(self) -> None:
+    async def check_silence(self) -> None:
         """Warn of silence; raises `StreamStalled` when it has lasted too long.
 
         Bookmarks that do not end the state, and changes of its objects, break the silence but

@@ -44,6 +44,7 @@ from .manifests import (
     ApplyOutcome,
     Manifest,
     apply_order,
+    check_identity,
     is_crd,
     manifest_entries,
     served_versions,
@@ -64,6 +65,7 @@ K = TypeVar("K", bound=Kind)
 
 _CRD_TIMEOUT = 60.0
 _CRD_POLL = 0.1
+_MAX_PREPARED = 1024  # resource clients: a program may use any number of namespaces
 
 AnyKind = type[Kind] | str | GroupVersionResource | GroupVersionKind
 
@@ -118,6 +120,8 @@ class APIClient(Clientset):
         self._external_rest = rest
         self._field_manager = field_manager
         self._tune_gc = tune_gc
+        # Prepared once, because programs write `client.core_v1.pods("shop").get(…)` for each call.
+        self._typed: dict[tuple[type[Kind], str | None], ResourceClient[Any]] = {}
 
     # --- lifecycle
 
@@ -182,9 +186,15 @@ class APIClient(Clientset):
 
         A kind that is not built in is looked up by discovery, at the first request.
         """
-        collection = self._collection(what, kind, namespace)
-        codec = TypedCodec(what) if isinstance(what, type) else DictCodec()
-        return ResourceClient(collection, codec)
+        if not isinstance(what, type):
+            return ResourceClient(self._collection(what, kind, namespace), DictCodec())
+        known = self._typed.get((what, namespace))
+        if known is None:
+            known = ResourceClient(self._collection(what, kind, namespace), TypedCodec(what))
+            if len(self._typed) >= _MAX_PREPARED:
+                self._typed.clear()
+            self._typed[what, namespace] = known
+        return known
 
     def metadata(
         self, what: AnyKind, kind: str = "", /, *, namespace: str | None = None
@@ -261,17 +271,22 @@ class APIClient(Clientset):
         """
         if options:
             check_keywords("apply", options, WriteOptions)
+        if isinstance(what, Kind | dict) and not is_crd(what):
+            check_identity(what)
+            client = self._client_for(what, namespace)
+            return await client._apply(what, owner, force=force, **options)
         entries = manifest_entries(what, kinds=kinds)
         outcome = ApplyOutcome(len(entries))
-        objects = outcome.select_valid(entries, owner)
+        objects = outcome.select_valid(entries)
         crds: list[int] = []
         for index in apply_order(objects):
             if crds and not is_crd(objects[index]):
                 await self._wait_for_crds(crds, objects, outcome)
                 crds = []
             try:
-                outcome.results[index] = await self._client_for(objects[index], namespace).apply(
-                    objects[index], force=force, **options
+                client = self._client_for(objects[index], namespace)
+                outcome.results[index] = await client._apply(
+                    objects[index], owner, force=force, **options
                 )
             except KubeError as error:
                 outcome.errors[index] = error
@@ -300,6 +315,8 @@ class APIClient(Clientset):
     def _client_for(self, obj: AnyObject, namespace: str | None) -> ResourceClient[Any]:
         """The client of an object; `namespace` is for one that has none."""
         if isinstance(obj, Kind):
+            if not namespace:
+                return self.resource(type(obj))
             return ResourceClient(
                 self._collection(type(obj), default=namespace), TypedCodec(type(obj))
             )

@@ -124,24 +124,7 @@ class Collection:
         """
         resource = self._resource
         info = resource if isinstance(resource, ResourceInfo) else await self.info()
-        subresource = subresource or self.subresource
-        namespace = ""
-        if obj is not None:
-            metadata = _metadata_of(obj)
-            namespace = metadata.get("namespace") or ""
-            # The path of a create has no name, unless it is for a subresource.
-            if verb != "create" or subresource:
-                name = name or metadata.get("name") or ""
-            if verb == "create" and subresource and not name:
-                raise InvalidArgument(f"create {subresource}: the object has no name (set it)")
-        return resource_request(
-            verb,
-            info,
-            namespace=self._namespace_for(info, namespace),
-            name=name,
-            subresource=subresource,
-            **options,
-        )
+        return self._request(info, verb, obj, name=name, subresource=subresource, options=options)
 
     async def send(
         self,
@@ -153,8 +136,52 @@ class Collection:
         **options: Unpack[RequestOptions],
     ) -> Response:
         """Create a request and send it. Raises: ApiError, TransportError."""
-        request = await self.request(verb, obj=obj, name=name, subresource=subresource, **options)
-        return await self.rest.send(request)
+        resource = self._resource
+        info = resource if isinstance(resource, ResourceInfo) else await self.info()
+        return await self.rest.send(
+            self._request(info, verb, obj, name=name, subresource=subresource, options=options)
+        )
+
+    def _request(
+        self,
+        info: ResourceInfo,
+        verb: str,
+        obj: dict[str, Any] | None,
+        *,
+        name: str,
+        subresource: str,
+        options: RequestOptions,
+    ) -> Request:
+        subresource = subresource or self.subresource
+        own = ""  # the namespace of the object
+        if obj is not None:
+            metadata = obj.get("metadata")
+            if not isinstance(metadata, dict):
+                metadata = {}
+            own = metadata.get("namespace") or ""
+            # The path of a create has no name, unless it is for a subresource.
+            if verb != "create" or subresource:
+                name = name or metadata.get("name") or ""
+            if verb == "create" and subresource and not name:
+                raise InvalidArgument(f"create {subresource}: the object has no name (set it)")
+        namespace = self.namespace
+        if not info.namespaced:
+            own = ""  # ignored, as by the server; the request rejects a namespace of the client
+        elif namespace is None:
+            namespace = own or self._default
+        elif own and namespace and own != namespace:
+            raise InvalidArgument(
+                f"{info.plural}: the object is in namespace {own!r}, the client is for"
+                f" {namespace!r} (use a client of the object's namespace)"
+            )
+        return resource_request(
+            verb,
+            info,
+            namespace=namespace or own,
+            name=name,
+            subresource=subresource,
+            **options,
+        )
 
     async def group_resource(self) -> GroupResource:
         """The name of the resource, for messages."""
@@ -168,23 +195,6 @@ class Collection:
             self.namespace, self.namespace
         )
         return f"{name} in {where}"
-
-    def _namespace_for(self, info: ResourceInfo, own: str) -> str:
-        if not info.namespaced:
-            return self.namespace or ""  # the request rejects one
-        if self.namespace is None:
-            return own or self._default
-        if own and self.namespace and own != self.namespace:
-            raise InvalidArgument(
-                f"{info.plural}: the object is in namespace {own!r}, the client is for"
-                f" {self.namespace!r} (use a client of the object's namespace)"
-            )
-        return self.namespace or own
-
-
-def _metadata_of(data: dict[str, Any]) -> dict[str, Any]:
-    found = data.get("metadata")
-    return found if isinstance(found, dict) else {}
 
 
 @final

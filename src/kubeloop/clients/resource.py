@@ -18,11 +18,13 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Unpack, cast, final, overload
 
 from kubeloop.errors import Cause, DecodeError, InvalidArgument, NotFound, has_cause
+from kubeloop.meta import Owner
 from kubeloop.rest import APPLY_PATCH, Params, ResumingWatch, query_options
 from kubeloop.wire import ResourceInfo
 
 from .collection import Collection, RawCollection
 from .lists import ACCEPT_TABLE, EventType, IncludeObject, ObjectList, Table, WatchEvent, read_table
+from .manifests import set_owner
 from .object_codecs import (
     DEFAULT_MANAGER,
     ObjectCodec,
@@ -76,6 +78,7 @@ __all__ = ["ResourceClient"]
 T = TypeVar("T")
 P = TypeVar("P", "Pod", "Service", "Node")
 
+_DEFAULT_DELETE = body_of(delete_options())
 _ACCEPT_METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
 
 
@@ -314,7 +317,7 @@ class ResourceClient(Generic[T]):
         Raises: AlreadyExists, Invalid. A cancelled call may have created it.
         """
         params = self._write_params("create", options)
-        data = check_object(self._codec.to_dict(obj))
+        data = check_object(self._codec.to_data(obj))
         return await self._send_object("create", data, params)
 
     async def create_or_update(self, obj: T, **options: Unpack[WriteOptions]) -> T:
@@ -337,7 +340,7 @@ class ResourceClient(Generic[T]):
         for an object without a version. A cancelled call may have changed it.
         """
         params = self._write_params("update", options)
-        data = check_object(self._codec.to_dict(obj))
+        data = check_object(self._codec.to_data(obj))
         condition_update(data, unconditional=unconditional)
         return await self._send_object("update", data, params)
 
@@ -379,9 +382,7 @@ class ResourceClient(Generic[T]):
         field, unless `force`.
         A cancelled call may have changed it.
         """
-        params = self._write_params("apply", options, force=force, default_manager=DEFAULT_MANAGER)
-        data = check_appliable(check_object(self._codec.to_dict(obj)))
-        return await self._send_object("patch", data, params, content_type=APPLY_PATCH)
+        return await self._apply(obj, None, force=force, **options)
 
     @asynccontextmanager
     async def edit(
@@ -448,11 +449,12 @@ class ResourceClient(Generic[T]):
         Raises: NotFound unless `missing_ok`, Conflict when it has another uid or version.
         A cancelled call may have deleted it.
         """
-        check_keywords("delete", options, DeleteOptions)
+        body = _DEFAULT_DELETE
+        if options:
+            check_keywords("delete", options, DeleteOptions)
+            body = body_of(delete_options(**options))
         try:
-            await self._collection.send(
-                "delete", name=name, body=body_of(delete_options(**options))
-            )
+            await self._collection.send("delete", name=name, body=body)
         except NotFound as error:
             if not (missing_ok and _is_object_missing(error, name)):
                 raise
@@ -925,6 +927,16 @@ class ResourceClient(Generic[T]):
             field_validation=options.get("field_validation"),
             force=force,
         )
+
+    async def _apply(
+        self, obj: T, owner: Owner | None, *, force: bool, **options: Unpack[WriteOptions]
+    ) -> T:
+        """As `apply`, with an owner as the controller of the object."""
+        params = self._write_params("apply", options, force=force, default_manager=DEFAULT_MANAGER)
+        data = check_appliable(check_object(self._codec.to_data(obj)))
+        if owner is not None:
+            set_owner(data, owner)
+        return await self._send_object("patch", data, params, content_type=APPLY_PATCH)
 
     async def _send_object(
         self, verb: str, data: dict[str, Any], params: Params, *, content_type: str = ""

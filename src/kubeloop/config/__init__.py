@@ -38,6 +38,7 @@ from .writing import modify_kubeconfig, write_kubeconfig
 # isort: split
 from .credentials import StaticCredentials as StaticCredentials
 from .credentials import TokenFileCredentials as TokenFileCredentials
+from .credentials import basic as basic
 from .credentials import impersonation_headers as impersonation_headers
 from .errors import EmptyConfig as EmptyConfig
 from .errors import KubeconfigLocked as KubeconfigLocked

@@ -131,6 +131,8 @@ class _SchemaBuilder:
         return schema
 
     def _type(self, hint: Any, path: str) -> Schema:
+        if hint is msgspec.Raw:  # a map that is decoded when it is read
+            hint = dict[str, Any]
         match typing.get_origin(hint), typing.get_args(hint):
             case (origin, (item,)) if origin is list:
                 return {"type": "array", "items": self.value(item, f"{path}[]")}

@@ -15,6 +15,7 @@ from .throttle import Limiter, TokenBucket
 
 # For other packages of kubeloop; not public.
 from .yielder import MAX_BLOCK as MAX_BLOCK
+from .yielder import TimeBudget as TimeBudget
 from .yielder import Yielder as Yielder
 
 __all__ = [
@@ -58,7 +59,6 @@ from .retry import Condition as Condition
 from .running import ThreadCalls as ThreadCalls
 from .running import abort_run as abort_run
 from .running import new_event_loop as new_event_loop
-from .sockets import abort_connections as abort_connections
 from .tasks import Runnable as Runnable
 from .tasks import TaskStats as TaskStats
 from .tasks import cancel_and_wait as cancel_and_wait

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from contextlib import suppress
 from types import TracebackType
 from typing import Protocol, final
 
@@ -240,29 +241,48 @@ class ConcurrencyLimit:
                 f"concurrency limit of {limit}: no caller could ever proceed (allow at least 1)"
             )
         self._limit = limit
-        self._slots = asyncio.Semaphore(limit)
         self._in_use = 0
-        self._waiting = 0
         self._peak = 0
+        # Callers in order of arrival. A slot passes from one to the next without becoming free.
+        self._waiters: deque[asyncio.Future[None]] = deque()
 
     @property
     def is_full(self) -> bool:
         """Whether `acquire` would wait."""
-        return self._slots.locked()
+        return self._in_use >= self._limit or bool(self._waiters)
+
+    def try_acquire(self) -> bool:
+        """Take a slot if one is free, and no other caller waits."""
+        if self._in_use >= self._limit or self._waiters:
+            return False
+        self._in_use += 1
+        self._peak = max(self._peak, self._in_use)
+        return True
 
     async def acquire(self) -> None:
         """Wait for a free slot and take it; a cancelled call takes none."""
-        self._waiting += 1
+        if self.try_acquire():
+            return
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiters.append(waiter)
         try:
-            await self._slots.acquire()
-        finally:
-            self._waiting -= 1
-        self._in_use += 1
-        self._peak = max(self._peak, self._in_use)
+            await waiter
+        except BaseException:
+            if waiter.done() and not waiter.cancelled():  # it had got a slot at that moment
+                self.release()
+            else:
+                with suppress(ValueError):  # `release` may have passed over it
+                    self._waiters.remove(waiter)
+            raise
 
     def release(self) -> None:
+        """Pass the slot to the next caller, or free it."""
+        while self._waiters:
+            waiter = self._waiters.popleft()
+            if not waiter.done():
+                waiter.set_result(None)
+                return
         self._in_use -= 1
-        self._slots.release()
 
     async def __aenter__(self) -> None:
         await self.acquire()
@@ -276,4 +296,4 @@ class ConcurrencyLimit:
         self.release()
 
     def stats(self) -> ConcurrencyLimitStats:
-        return ConcurrencyLimitStats(self._limit, self._in_use, self._waiting, self._peak)
+        return ConcurrencyLimitStats(self._limit, self._in_use, len(self._waiters), self._peak)

@@ -1,8 +1,9 @@
 """Yields to the event loop between the steps of long work.
 
 Guarantees: a task that asks between two steps blocks the loop for one slice of time and one
-step, or for two slices if it waited during the first. Tasks that do long work at the same
-time, such as many informers, share that time.
+step, or for two slices if it waited during the first. Tasks and callbacks that do long work at
+the same time, such as many informers, share that time. `Yielder` is for tasks, `TimeBudget` for
+callbacks, which cannot wait.
 See also: `clock` (waiting for a time).
 """
 
@@ -14,7 +15,7 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import final
 
-__all__ = ["MAX_BLOCK", "Yielder"]
+__all__ = ["MAX_BLOCK", "TimeBudget", "Yielder"]
 
 # Seconds. Several tasks may block the loop one after the other, and all of them fit into 20 ms.
 MAX_BLOCK = 0.003
@@ -23,7 +24,7 @@ _MAX_SHARED_BLOCK = 4 * MAX_BLOCK
 
 
 class _YieldingTasks(threading.local):
-    """How many tasks of this thread's event loop have yielded and want to continue."""
+    """How many tasks and callbacks of this thread's event loop have yielded and will continue."""
 
     count = 0
 
@@ -85,3 +86,51 @@ class Yielder:
 
     def _note_run(self) -> None:
         self._has_run = True
+
+
+@final
+class TimeBudget:
+    """How long callbacks of the event loop may run, all of one iteration together.
+
+    until = budget.begin()
+    for each in work:
+        do(each)
+        if perf_counter() >= until:
+            budget.pause()
+            return False  # to be called again in a later iteration
+    budget.end()
+    """
+
+    __slots__ = ("_is_scheduled", "_started", "_used")
+
+    def __init__(self) -> None:
+        self._started = 0.0
+        self._used = 0.0  # seconds, since the loop was last known to run everything else
+        self._is_scheduled = False  # `_reset` is
+
+    def begin(self) -> float:
+        """Start or continue the work; returns when to pause, in `perf_counter` seconds."""
+        self._started = now = perf_counter()
+        return now + min(MAX_BLOCK, _MAX_SHARED_BLOCK / (_yielding.count + 1)) - self._used
+
+    def end(self) -> None:
+        """The work is done for now."""
+        self._used += perf_counter() - self._started
+        # Only after a good part of the budget: each callback costs a round of the loop, and
+        # most calls take a few microseconds.
+        if self._used > MAX_BLOCK / 4 and not self._is_scheduled:
+            self._is_scheduled = True
+            asyncio.get_running_loop().call_soon(self._reset)
+
+    def pause(self) -> None:
+        """There is more work: let the loop run everything else first."""
+        _yielding.count += 1
+        asyncio.get_running_loop().call_soon(self._resume)
+
+    def _resume(self) -> None:
+        _yielding.count -= 1
+        self._reset()
+
+    def _reset(self) -> None:
+        self._used = 0.0
+        self._is_scheduled = False

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from .client import RESTClient
 from .codec import Codec
+from .dial import DialFunction
+from .incoming import IncomingResponse
 from .metrics import PrometheusMetrics
 from .request import Request, path_request, resource_request, uri_request
 from .response import Response
@@ -17,8 +19,10 @@ from .resuming_watch import ResumingWatch
 from .sender import RequestSender
 from .streams import ByteStream
 from .timeouts import Timeouts
+from .transport import RequestHook, SendRequest
 from .warnings import ServerWarning, WarningHandler, WarningWriter, ignore_warnings
 from .watch import Watch
+from .websocket import WebSocket
 
 # For other packages of kubeloop; not public.
 # isort: split
@@ -62,18 +66,23 @@ from .watch import WatchEnd as WatchEnd
 __all__ = [
     "ByteStream",
     "Codec",
+    "DialFunction",
+    "IncomingResponse",
     "PrometheusMetrics",
     "RESTClient",
     "Request",
+    "RequestHook",
     "RequestSender",
     "Response",
     "ResponseLimits",
     "ResumingWatch",
+    "SendRequest",
     "ServerWarning",
     "Timeouts",
     "WarningHandler",
     "WarningWriter",
     "Watch",
+    "WebSocket",
     "ignore_warnings",
     "path_request",
     "resource_request",

@@ -14,18 +14,18 @@ from typing import final
 import msgspec
 
 from kubeloop.errors import StreamBroken, TimeoutExceeded, TransportError
-from kubeloop.kit import Clock, Random
+from kubeloop.kit import Clock, ConcurrencyLimit, Random
 from kubeloop.wire import get_logger
 
 from .codec import Codec
 from .incoming import IncomingResponse, sooner
-from .limits import InFlightSlot, RequestRateLimiter
+from .limits import RequestRateLimiter, acquire_slot
 from .liveness import PROBE_PATH
 from .metrics import NO_RESPONSE, RequestMetrics
 from .request import Request, path_request
 from .retry import Call, UrlBackoff, delay_after_failure, delay_after_response, retry_after_of
 from .timeouts import Timeouts
-from .transport import PreparedRequest, Transport
+from .transport import Transport
 
 __all__ = ["AttemptStats", "Attempts"]
 
@@ -54,19 +54,17 @@ class Attempts:
         codec: Codec,
         timeouts: Timeouts,
         max_retries: int,
-        timeout: float = 0.0,
         rate_limiter: RequestRateLimiter | None = None,
         backoff: UrlBackoff | None = None,
         metrics: RequestMetrics | None = None,
         random: Random = chance.random,
     ) -> None:
         self._transport = transport
-        self._base = transport.base_url.rstrip("/")
+        self._exchange = transport.exchange_with_hooks if transport.hooks else transport.exchange
         self._clock = clock
         self._codec = codec
         self._timeouts = timeouts
         self._max_retries = max(max_retries, 0)
-        self._timeout = timeout  # sent to the server if the request has none
         self._rate_limiter = rate_limiter
         self._backoff = backoff
         self._metrics = metrics
@@ -74,10 +72,6 @@ class Attempts:
         self._requests = 0
         self._retries = 0
         self._failures = 0
-
-    def url(self, request: Request) -> str:
-        """The whole URL that the request goes to."""
-        return request.url(self._base, timeout=self._timeout)
 
     def stats(self) -> AttemptStats:
         return AttemptStats(attempts=self._requests, retries=self._retries, failures=self._failures)
@@ -98,64 +92,91 @@ class Attempts:
         call: Call,
         deadline: float | None,
         *,
-        slot: InFlightSlot | None = None,
+        gate: ConcurrencyLimit | None = None,
     ) -> IncomingResponse:
         """Return the head of the last response, whatever its status.
 
-        `slot` is released between two attempts. Safe to cancel: the connection is closed; the
+        With `gate` each attempt holds an in-flight slot, which the caller releases after the last
+        one; none is held when an error is raised. Safe to cancel: the connection is closed; the
         server may have executed the request.
 
         Raises:
+            InFlightTimeout: no in-flight slot became free in time.
             TransportError: there was no response.
         """
-        given = request.max_retries
-        left = self._max_retries if given is None else max(given, 0)
+        clock = self._clock
+        timeouts = request.timeouts or self._timeouts
+        left = self._retries_of(request)
         backoff = self._backoff.fresh() if self._backoff else None
-        url = self.url(request)
+        began = clock.now()
         # Bounds the retries of attempts that time out: ten of them would take 13 minutes.
-        seconds = (request.timeouts or self._timeouts).response
-        give_up = None if seconds is None else self._clock.now() + seconds
-        first, before = True, ""
+        give_up = _earlier(timeouts.response, began, None)
+        before = ""
         while True:
+            if gate is not None and not gate.try_acquire():
+                within = timeouts.slot
+                await acquire_slot(gate, request, clock=clock, within=within, deadline=deadline)
+                began = clock.now()
+            self._requests += 1
+            status, keeps_slot = 0, False
             try:
-                incoming = await self._attempt(request, url, deadline, first=first)
-            except TransportError as error:
-                wait = delay_after_failure(error, call=call, method=request.method, left=left)
-                last = give_up if isinstance(error, TimeoutExceeded) else None
-                if wait is None or _is_too_late(self._clock, wait, sooner(deadline, last)):
-                    raise _with_earlier_failure(error, before) from error.__cause__
-                before = error.summary
-                status = 0
-            else:
+                until = _earlier(timeouts.response, began, deadline)
+                incoming = await self._exchange(request, self._codec, timeouts, until)
                 status = incoming.status
                 if status < 300:
+                    keeps_slot = True
                     return incoming
                 incoming.before = before
-                wait = delay_after_response(
-                    status,
-                    retry_after_of(incoming.headers.get("Retry-After")),
-                    left=left,
-                    random=self._random,
-                )
-                if wait is None or _is_too_late(self._clock, wait, deadline):
+                wait = self._delay_after(incoming, left)
+                if wait is None or _is_too_late(clock, wait, deadline):
+                    keeps_slot = True
                     return incoming
                 before = ""  # the next response says at least as much
                 await incoming.discard()
+            except TransportError as error:
+                self._failures += 1
+                wait = delay_after_failure(error, call=call, method=request.method, left=left)
+                last = give_up if isinstance(error, TimeoutExceeded) else None
+                if wait is None or _is_too_late(clock, wait, sooner(deadline, last)):
+                    raise _with_earlier_failure(error, before) from error.__cause__
+                before = error.summary
+            finally:
+                if gate is not None and not keeps_slot:
+                    gate.release()
+                if self._metrics is not None or log.isEnabledFor(logging.DEBUG):
+                    self._record(request, status, began, is_retry=left < self._retries_of(request))
             if backoff is not None:
                 backoff.record(status)
                 wait = max(wait, backoff.delay)
             left -= 1
-            first = False
             self._retries += 1
-            if slot is not None:
-                await slot.release()
-            await self._clock.sleep(wait)
+            await clock.sleep(wait)
             await self.wait_for_rate_limiter(request, deadline)
-            if slot is not None:
-                await slot.acquire()
+            began = clock.now()
+
+    def _retries_of(self, request: Request) -> int:
+        return self._max_retries if request.max_retries is None else max(request.max_retries, 0)
+
+    def _delay_after(self, incoming: IncomingResponse, left: int) -> float | None:
+        return delay_after_response(
+            incoming.status,
+            retry_after_of(incoming.headers.get("Retry-After")),
+            left=left,
+            random=self._random,
+        )
+
+    def _record(self, request: Request, status: int, began: float, *, is_retry: bool) -> None:
+        """Report an attempt; a status of 0 is no response."""
+        code = str(status) if status else NO_RESPONSE
+        if self._metrics is not None:
+            host = self._transport.host
+            self._metrics.count_attempt(code=code, method=request.method, host=host, retry=is_retry)
+        if log.isEnabledFor(logging.DEBUG):
+            seconds = self._clock.now() - began
+            log.debug("%s: %s in %.0f ms", request.action, code, seconds * 1000)
 
     async def probe(self) -> None:
-        """Send a probe: no in-flight slot, rate limiter, metrics or backoff.
+        """Send a probe: no in-flight slot, rate limiter, metrics, hooks or backoff.
 
         Returns when there is any response. Safe to cancel: the connection is closed.
 
@@ -163,45 +184,19 @@ class Attempts:
             ConfigError: there is no usable certificate.
             TransportError: there was no response.
         """
-        prepared = PreparedRequest(_PROBE, self.url(_PROBE), "*/*", "", self._timeouts, within=None)
         try:
-            await self._transport.probe(prepared)
+            await self._transport.probe(_PROBE, self._timeouts)
         except StreamBroken:
             # The server may close an idle connection at the moment at which it is reused.
-            await self._transport.probe(prepared)
+            await self._transport.probe(_PROBE, self._timeouts)
 
-    async def _attempt(
-        self, request: Request, url: str, deadline: float | None, *, first: bool
-    ) -> IncomingResponse:
-        timeouts = request.timeouts or self._timeouts
-        self._requests += 1
-        began = self._clock.now()
-        code = NO_RESPONSE
-        try:
-            incoming = await self._transport.exchange(
-                PreparedRequest(
-                    request,
-                    url,
-                    self._codec.accept,
-                    self._codec.content_type,
-                    timeouts,
-                    timeouts.response,
-                    deadline,
-                )
-            )
-            code = str(incoming.status)
-        except TransportError:
-            self._failures += 1
-            raise
-        finally:
-            if self._metrics is not None:
-                self._metrics.count_attempt(
-                    code=code, method=request.method, host=self._transport.host, retry=not first
-                )
-            if log.isEnabledFor(logging.DEBUG):
-                seconds = self._clock.now() - began
-                log.debug("%s: %s in %.0f ms", request.action, code, seconds * 1000)
-        return incoming
+
+def _earlier(seconds: float | None, began: float, deadline: float | None) -> float | None:
+    """The earlier of a time after `began` and of `deadline`."""
+    if seconds is None:
+        return deadline
+    end = began + seconds
+    return end if deadline is None or end < deadline else deadline
 
 
 def _is_too_late(clock: Clock, wait: float, deadline: float | None) -> bool:

@@ -9,12 +9,11 @@ See also: `request` (creating requests), `kubeloop.clients` (kinds and verbs).
 from __future__ import annotations
 
 import random as chance
-from collections.abc import Mapping
+from collections.abc import Coroutine, Iterable, Mapping
 from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import Self, final
+from typing import Any, Self, final
 
-import aiohttp
 import msgspec
 
 from kubeloop.config import ClusterConfig, Credentials
@@ -24,28 +23,28 @@ from kubeloop.errors import (
     StreamBroken,
     TimeoutExceeded,
     TransportError,
-    api_error,
-    status_from_response,
 )
 from kubeloop.kit import Clock, ConcurrencyLimit, Limiter, Random, SystemClock
 from kubeloop.wire import get_logger
 
 from .attempts import Attempts
 from .codec import Codec, JsonCodec
+from .dial import DialFunction
 from .incoming import IncomingResponse
-from .limits import IN_FLIGHT, InFlightSlot, RequestRateLimiter
+from .limits import IN_FLIGHT, RequestRateLimiter
 from .liveness import ServerProbe, SilenceLimits
 from .metrics import RequestMetrics
-from .request import Request
+from .request import Headers, Request
 from .response import Response, error_of, is_success
 from .response_limits import DEFAULT_RESPONSE_LIMITS, ResponseLimits
 from .retry import MAX_RETRIES, Call, UrlBackoff, is_retryable
 from .streams import ByteStream, ItemStream
 from .timeouts import DEFAULT_TIMEOUTS, Timeouts
 from .tracing import RequestTracer, Span, installed_tracer, no_span
-from .transport import Transport
+from .transport import RequestHook, Transport
 from .warnings import WarningHandler, WarningLog, parse_warnings
 from .watch import Watch, with_timeout
+from .websocket import WebSocket
 
 __all__ = ["RESTClient", "RESTStats"]
 
@@ -76,6 +75,11 @@ class RESTClient:
     the size of a response. `codec` is for requests and responses that name no format; see
     `Codec` for what it does not change.
 
+    `headers` are sent with every request. `hooks` are called for every attempt, and may observe
+    or change requests and heads of responses; they see no credentials of the client. `dial`
+    opens the connections in place of the client: it gets host and port of the server, or of its
+    proxy, and returns a connected socket, such as that of a tunnel.
+
         async with RESTClient(ClusterConfig.load()) as rest:
             response = await rest.send(path_request("GET", "/version"))
     """
@@ -96,6 +100,9 @@ class RESTClient:
         metrics: RequestMetrics | None = None,
         tracer: RequestTracer | None = None,
         user_agent: str = "",
+        headers: Headers = (),
+        hooks: Iterable[RequestHook] = (),
+        dial: DialFunction | None = None,
         environ: Mapping[str, str] | None = None,
         random: Random = chance.random,
     ) -> None:
@@ -117,6 +124,9 @@ class RESTClient:
             clock=self._clock,
             credentials=credentials,
             user_agent=user_agent,
+            headers=headers,
+            hooks=hooks,
+            dial=dial,
             metrics=metrics,
         )
         self._attempts = Attempts(
@@ -125,12 +135,12 @@ class RESTClient:
             codec=self._codec,
             timeouts=timeouts,
             max_retries=max_retries,
-            timeout=config.timeout,
             rate_limiter=RequestRateLimiter(limiter, clock=self._clock) if limiter else None,
             backoff=UrlBackoff.from_environ(environ),
             metrics=metrics,
             random=random,
         )
+        self._limits_rate = limiter is not None
         self._watches = 0
         self._probe = ServerProbe(self._attempts.probe, clock=self._clock)
 
@@ -172,9 +182,11 @@ class RESTClient:
 
     def url(self, request: Request) -> str:
         """The whole URL of the request."""
-        return self._attempts.url(request)
+        return self._transport.url(request)
 
-    async def send(self, request: Request, *, warnings: WarningHandler | None = None) -> Response:
+    def send(
+        self, request: Request, *, warnings: WarningHandler | None = None
+    ) -> Coroutine[Any, Any, Response]:
         """Send the request and read the whole response.
 
         Safe to cancel: the connection is closed; the server may have executed the request.
@@ -186,21 +198,11 @@ class RESTClient:
             TransportError: no whole response arrived in time.
             ConfigError: credentials or certificates are not available.
         """
-        await self._attempts.wait_for_rate_limiter(request)
+        # Not a coroutine itself: each layer of them costs a step when the response arrives.
         gate = self._gate or self._set_up()
-        began = self._clock.now()
-        slot = InFlightSlot(
-            gate,
-            request=request,
-            clock=self._clock,
-            within=(request.timeouts or self._timeouts).slot,
-            deadline=self._deadline(request),
-        )
-        async with slot:
-            if self._tracer is None and self._metrics is None:
-                return await self._send(request, warnings, slot)
-            with self._span(request) as span:
-                return await self._send_observed(request, warnings, slot, span, began)
+        if self._tracer is None and self._metrics is None:
+            return self._send(request, warnings, gate)
+        return self._send_observed(request, warnings, gate)
 
     def watch(
         self,
@@ -260,7 +262,7 @@ class RESTClient:
         protocols: tuple[str, ...] = (),
         heartbeat: float | None = None,
         max_size: int | None = None,
-    ) -> aiohttp.ClientWebSocketResponse:
+    ) -> WebSocket:
         """Open a WebSocket; the caller closes it.
 
         `max_size` limits the bytes of a message, by default as for an object; 0 is no limit.
@@ -269,24 +271,17 @@ class RESTClient:
             ApiError: the server rejected the upgrade.
             TransportError: there was no response.
         """
-        try:
-            return await self._transport.websocket(
-                request,
-                self.url(request),
-                protocols=protocols,
-                timeouts=request.timeouts or self._timeouts,
-                heartbeat=heartbeat,
-                max_size=(self._limits.object or 0) if max_size is None else max_size,
-            )
-        except aiohttp.WSServerHandshakeError as error:
-            status = status_from_response(
-                error.status,
-                verb=request.method,
-                resource=request.resource,
-                name=request.name,
-                body=error.message.encode(),
-            )
-            raise api_error(request.action, status) from error
+        found = await self._transport.websocket(
+            request,
+            protocols=protocols,
+            timeouts=request.timeouts or self._timeouts,
+            heartbeat=heartbeat,
+            max_size=self._limits.object if max_size is None else max_size or None,
+        )
+        if isinstance(found, WebSocket):
+            return found
+        await self._check_status(found, request, None, success=False)
+        raise AssertionError("a response without a switch of protocols is an error")
 
     def stats(self) -> RESTStats:
         transport, tried = self._transport.stats(), self._attempts.stats()
@@ -316,48 +311,53 @@ class RESTClient:
         return None if seconds is None else self._clock.now() + seconds
 
     async def _send(
-        self, request: Request, warnings: WarningHandler | None, slot: InFlightSlot
+        self, request: Request, warnings: WarningHandler | None, gate: ConcurrencyLimit
     ) -> Response:
-        deadline = slot.deadline
-        incoming = await self._attempts.open(request, Call.SEND, deadline, slot=slot)
-        status = incoming.status
-        self._report_warnings(incoming, warnings)
-        if not is_success(status):
-            raise await self._response_error(request, incoming, deadline)
-        incoming.limit_to(self._limits.for_success(request))
-        body = await incoming.read(deadline=deadline)
+        if self._limits_rate:
+            await self._attempts.wait_for_rate_limiter(request)
+        deadline = self._deadline(request)
+        incoming = await self._attempts.open(request, Call.SEND, deadline, gate=gate)
+        try:
+            if "warning" in incoming.headers.first:
+                self._report_warnings(incoming, warnings)
+            status = incoming.status
+            if status != 200 and not is_success(status):
+                raise await self._response_error(request, incoming, deadline)
+            incoming.limit_to(self._limits.for_success(request))
+            body = await incoming.read(deadline=deadline)
+        finally:
+            gate.release()
         return Response(request, status, incoming.headers, body, self._codec)
 
     async def _send_observed(
         self,
         request: Request,
         warnings: WarningHandler | None,
-        slot: InFlightSlot,
-        span: Span,
-        began: float,
+        gate: ConcurrencyLimit,
     ) -> Response:
         """Send, and report to metrics and tracer."""
-        received = 0
-        try:
-            response = await self._send(request, warnings, slot)
-            received = len(response.body)
-            span.set_attribute("http.response.status_code", response.status)
-        except ApiError as error:
-            span.set_attribute("http.response.status_code", error.code)
-            raise
-        except TransportError as error:
-            span.set_attribute("error.type", type(error).__name__)
-            raise
-        finally:
-            if self._metrics is not None:
-                self._metrics.observe_request(
-                    verb=request.method,
-                    host=self._transport.host,
-                    seconds=self._clock.now() - began,
-                    sent=len(request.body or b""),
-                    received=received,
-                )
-        return response
+        began, received = self._clock.now(), 0
+        with self._span(request) as span:
+            try:
+                response = await self._send(request, warnings, gate)
+                received = len(response.body)
+                span.set_attribute("http.response.status_code", response.status)
+            except ApiError as error:
+                span.set_attribute("http.response.status_code", error.code)
+                raise
+            except TransportError as error:
+                span.set_attribute("error.type", type(error).__name__)
+                raise
+            finally:
+                if self._metrics is not None:
+                    self._metrics.observe_request(
+                        verb=request.method,
+                        host=self._transport.host,
+                        seconds=self._clock.now() - began,
+                        sent=len(request.body or b""),
+                        received=received,
+                    )
+            return response
 
     def _set_up(self) -> ConcurrencyLimit:
         """Create what depends on the running program: its event loop, and its tracing."""
@@ -439,7 +439,7 @@ class RESTClient:
         if "Warning" not in incoming.headers:
             return
         handler = handler or self._warnings
-        for warning in parse_warnings(incoming.all_of("Warning")):
+        for warning in parse_warnings(incoming.headers.all_of("Warning")):
             try:
                 handler(warning)
             except Exception:

@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeVar, final
 import msgspec
 
 from kubeloop.errors import DecodeError, InvalidArgument
-from kubeloop.wire import Model, RawEvent, decode
+from kubeloop.wire import Model, RawEvent, decode, to_json
 
 from .frames import FRAME_LIMIT, EventFrames
 from .request import JSON
@@ -48,7 +48,7 @@ class Codec(Protocol):
     For programs that use a `RESTClient` directly: a `Client` accepts only JSON.
     """
 
-    content_type: str  # of request bodies
+    content_type: str  # of request bodies; a codec decodes it as well
     accept: str  # of responses
 
     def reads(self, media_type: str) -> bool:
@@ -83,7 +83,7 @@ class JsonCodec:
             InvalidArgument: it cannot be encoded.
         """
         if isinstance(value, Model):
-            return value.to_json()
+            return to_json(value)
         try:
             return self._encoder.encode(value)
         except (TypeError, ValueError, RecursionError) as error:
@@ -91,9 +91,8 @@ class JsonCodec:
                 f"cannot encode a body of type {type(value).__name__} as JSON: {error}"
             ) from error
 
-    def decode(self, type_: type[T], body: bytes) -> T:
-        """The body as a model, a partial struct, a `dict` or another type."""
-        return decode(type_, body)
+    # The body as a model, a partial struct, a `dict` or another type.
+    decode = staticmethod(decode)
 
     def events(self) -> EventFrames:
         return EventFrames(limit=self._event_limit)

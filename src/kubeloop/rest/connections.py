@@ -1,96 +1,299 @@
-"""How connections are opened: sockets, proxies, name resolution, the aiohttp session.
+"""Connections to one server: each carries one request at a time, and is used again afterwards.
 
-Guarantees: the HTTP library has no timeout except for opening a connection, and never repeats a
-request; a proxy receives its own credentials and no others.
-See also: `transport` (what is sent), `kubeloop.config` (which proxy is used).
+Guarantees: a connection is used again only after a complete response that allows it, for at most
+`KEEP_ALIVE` seconds of rest, and only with the TLS context of the next request; so after new
+certificates the old connections are not cut, but end with what they carry. A request is written
+once. Nothing waits for a peer that does not respond: connections are aborted, not closed by a
+handshake. Reading stops while a body is read slowly, writing while the peer reads slowly.
+See also: `dial` (opens them), `http1` (reads responses), `incoming` (one response).
 """
 
 from __future__ import annotations
 
 import asyncio
-import base64
-import functools
-import socket
-import sys
+import ssl
 import warnings
 import weakref
+from collections.abc import Collection
 from contextlib import suppress
-from contextvars import ContextVar
-from types import TracebackType
-from typing import Any, final
-from urllib.parse import unquote, urlsplit, urlunsplit
+from typing import TYPE_CHECKING, cast, final
 
-import aiohttp
-from aiohttp.abc import AbstractResolver, ResolveResult
-from yarl import URL
-
-from kubeloop.config import proxy_for, redacted_url
-from kubeloop.errors import ConfigError
-from kubeloop.kit import Clock
+from kubeloop.kit import Clock, Timer
 from kubeloop.wire import get_logger
 
-from .failures import ConnectionCut
-from .metrics import RequestMetrics
+from .failures import ClosedByClient
+from .http1 import ProtocolError, ResponseHeaders, ResponseParser
 
-__all__ = [
-    "KEEP_ALIVE",
-    "PendingRequests",
-    "client_timeout",
-    "keep_alive_socket",
-    "open_session",
-    "proxy_options",
-    "report_unclosed",
-]
+if TYPE_CHECKING:
+    from .incoming import IncomingResponse
+
+__all__ = ["KEEP_ALIVE", "Connection", "ConnectionPool", "report_unclosed"]
 
 log = get_logger(__name__)
 
 # kube-apiserver closes connections that were idle for 90 s. HTTP/1.1 cannot announce it, and a
 # POST on such a connection must not be repeated: so the client closes them first.
 KEEP_ALIVE = 85.0
-# The kernel probes a peer that has been silent for 15 s, every 10 s, and closes the connection
-# after three probes without acknowledgement: a dead link is detected after 45 s, as with
-# client-go's HTTP/2 pings. A live peer acknowledges them, so quiet watches, logs and execs
-# stay open. TCP_USER_TIMEOUT is not set: it would also close an exec whose process does not
-# read its input for a while.
-TCP_KEEP_IDLE = 15
-TCP_KEEP_INTERVAL = 10
-TCP_KEEP_PROBES = 3
-_READ_BUFFER = 2**17
-_MAX_HEADER = 2**16
-# Steps of the event loop until a request has ended after its client was closed.
+# Larger bodies are written piece by piece, so that a response that arrives meanwhile is read
+# before the peer resets the connection.
+_PIECE = 128 * 1024
+# A timer may fire early by the resolution of the clock.
+_SLACK = 0.001
+# Iterations of the event loop until an aborted connection has ended.
 _CLOSE_STEPS = 10
 
-# The sockets that the current request has created.
-_new_sockets: ContextVar[list[socket.socket]] = ContextVar("kubeloop_new_sockets")
+
+@final
+class Connection(asyncio.Protocol):
+    """One connection. Its owner is the pool, or the response that it carries."""
+
+    __slots__ = (
+        "_clock",
+        "_deadline",
+        "_is_paused",
+        "_loop",
+        "_parser",
+        "_pool",
+        "_response",
+        "_timer",
+        "_timer_at",
+        "_unsent",
+        "_write_paused",
+        "is_lost",
+        "tls",
+        "transport",
+        "used",
+    )
+
+    def __init__(self, pool: ConnectionPool, tls: ssl.SSLContext | None) -> None:
+        self._pool = pool
+        self._clock = pool.clock
+        self.tls = tls
+        self.used = 0  # requests so far
+        self.is_lost = False
+        self.transport: asyncio.Transport | None = None
+        self._parser = ResponseParser(self)
+        self._response: IncomingResponse | None = None
+        self._unsent: memoryview | None = None
+        self._write_paused = False
+        self._is_paused = False
+        # One timer for the whole life of a connection: it is not moved with each request, but
+        # looks at the deadline when it fires.
+        self._deadline: float | None = None
+        self._timer: Timer | None = None
+        self._timer_at = 0.0
+
+    # --- requests
+
+    def send(self, response: IncomingResponse, head: bytes, body: bytes | None) -> None:
+        """Write a request whose response is `response`."""
+        assert self.transport is not None
+        self._response = response
+        response.connection = self
+        self.used += 1
+        self._parser.expect(response.method)
+        if body is None:
+            self.transport.write(head)
+        elif len(body) <= _PIECE:
+            self.transport.write(head + body)
+        else:
+            self.transport.write(head)
+            self._unsent = memoryview(body)
+            self._send_more()
+
+    def _send_more(self) -> None:
+        while self._unsent is not None and not self._write_paused:
+            assert self.transport is not None
+            piece, rest = self._unsent[:_PIECE], self._unsent[_PIECE:]
+            self._unsent = rest or None
+            self.transport.write(piece)
+
+    def wake_at(self, deadline: float | None) -> None:
+        """Call the response's `on_deadline` at this time on the clock, or the next one set."""
+        self._deadline = deadline
+        if deadline is not None and (self._timer is None or deadline < self._timer_at - _SLACK):
+            self._arm(deadline)
+
+    def _arm(self, deadline: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer_at = deadline
+        self._timer = self._clock.timer(deadline - self._clock.now(), self._on_timer)
+
+    def _on_timer(self) -> None:
+        self._timer = None
+        deadline = self._deadline
+        if deadline is None:
+            return
+        if self._clock.now() < deadline - _SLACK:
+            self._arm(deadline)
+        elif self._response is not None:
+            self._deadline = None
+            self._response.on_deadline()
+        else:
+            self.abort()  # it was idle for too long
+
+    def pause(self) -> None:
+        """Stop reading: the peer is slowed down by its own send buffer."""
+        if not self._is_paused and self.transport is not None and not self.is_lost:
+            self._is_paused = True
+            self.transport.pause_reading()
+
+    def resume(self) -> None:
+        if self._is_paused and self.transport is not None and not self.is_lost:
+            self._is_paused = False
+            self.transport.resume_reading()
+
+    def abort(self) -> None:
+        """Close it at once, whatever the peer does. Safe to repeat."""
+        self._parser.abandon()
+        self._response = None
+        self._unsent = None
+        self._pool.forget(self)
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self.transport is not None:
+            self.transport.abort()
+
+    def detach(self) -> asyncio.Transport:
+        """The transport after a switch of protocols: this connection has no part in it now."""
+        assert self.transport is not None
+        self._response = None
+        self._pool.connections.discard(self)
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        return self.transport
+
+    # --- called by the event loop
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast("asyncio.Transport", transport)
+        self._pool.connections.add(self)
+
+    def data_received(self, data: bytes) -> None:
+        try:
+            self._parser.feed(data)
+        except ProtocolError as error:
+            self.fail(error)
+
+    def eof_received(self) -> None:
+        """The transport closes itself."""
+
+    def pause_writing(self) -> None:
+        self._write_paused = True
+
+    def resume_writing(self) -> None:
+        self._write_paused = False
+        if self._unsent is not None:
+            self._send_more()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.is_lost = True
+        self._pool.connections.discard(self)
+        try:
+            if exc is None:
+                self._parser.close()
+        except ProtocolError as error:
+            exc = error
+        self.fail(exc or ConnectionResetError("the connection was closed"))
+
+    def fail(self, error: Exception) -> None:
+        """Abort it; its response fails with `error`."""
+        response = self._response
+        self.abort()
+        if response is not None:
+            response.on_failure(error)
+
+    # --- called by the parser
+
+    def on_response(
+        self, status: int, headers: ResponseHeaders, body: bytes, *, reusable: bool
+    ) -> None:
+        response, self._response = self._response, None
+        if reusable and self._unsent is None:
+            self._pool.put(self)
+        else:
+            self._release(reusable=reusable)
+        if response is not None:
+            response.on_response(status, headers, body)
+
+    def on_head(self, status: int, headers: ResponseHeaders) -> None:
+        if self._response is not None:
+            self._response.on_head(status, headers)
+
+    def on_body(self, data: bytes) -> None:
+        if self._response is not None:
+            self._response.on_body(data)
+
+    def on_end(self, *, reusable: bool) -> None:
+        response, self._response = self._response, None
+        self._release(reusable=reusable)
+        if response is not None:
+            response.on_end()
+
+    def _release(self, *, reusable: bool) -> None:
+        # After an early response the rest of the request would be taken for the next one.
+        if reusable and self._unsent is None and not self.is_lost:
+            if self._is_paused:
+                self.resume()
+            self._pool.put(self)
+        else:
+            self.abort()
+
+    def on_upgrade(self, status: int, headers: ResponseHeaders, received: bytes) -> None:
+        if self._response is not None:
+            self._response.on_upgrade(status, headers, received)
 
 
-def open_session(*, clock: Clock, metrics: RequestMetrics | None) -> aiohttp.ClientSession:
-    """A session with a pool of connections; needs a running loop."""
-    connector = aiohttp.TCPConnector(
-        # Watches keep their connection for minutes: a limit here would be a deadlock.
-        limit=0,
-        keepalive_timeout=KEEP_ALIVE,
-        socket_factory=_tracked_socket,
-        resolver=_TimedResolver(metrics, clock) if metrics else None,
-    )
-    return aiohttp.ClientSession(
-        connector=connector,
-        cookie_jar=aiohttp.DummyCookieJar(),
-        # No total: aiohttp's default of five minutes would end every watch.
-        timeout=client_timeout(None),
-        middlewares=(_only_once,),
-        skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding", "Content-Type"),
-        raise_for_status=False,
-        auto_decompress=False,  # `incoming` decompresses, in pieces
-        trust_env=False,
-        read_bufsize=_READ_BUFFER,
-        max_line_size=_MAX_HEADER,
-        max_field_size=_MAX_HEADER,
-    )
+@final
+class ConnectionPool:
+    """The connections of one client, idle or in use; the newest idle one is used first."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+        self.connections: set[Connection] = set()  # all that are open
+        self._idle: list[Connection] = []
+        self._tls: ssl.SSLContext | None = None  # of the newest request
+
+    def take(self, tls: ssl.SSLContext | None) -> Connection | None:
+        """An idle connection with this TLS context, if there is one."""
+        if tls is not self._tls:
+            self._tls = tls
+            for each in list(self._idle):
+                if each.tls is not tls:
+                    each.abort()
+        return self._idle.pop() if self._idle else None
+
+    def put(self, connection: Connection) -> None:
+        """A connection has become idle."""
+        if connection.tls is not self._tls:
+            connection.abort()
+            return
+        connection.wake_at(self.clock.now() + KEEP_ALIVE)
+        self._idle.append(connection)
+
+    def forget(self, connection: Connection) -> None:
+        """A connection is being closed."""
+        if connection in self._idle:
+            self._idle.remove(connection)
+
+    def abort(self) -> None:
+        """Abort all connections; responses that are read fail. Safe to repeat."""
+        for each in list(self.connections):
+            each.fail(ClosedByClient("the client was closed"))
+
+    async def wait_closed(self, dials: Collection[object]) -> None:
+        """Wait a few iterations of the event loop until connections and dials have ended."""
+        for _ in range(_CLOSE_STEPS):
+            if not self.connections and not dials:
+                break
+            await asyncio.sleep(0)
 
 
 def report_unclosed(
-    session: aiohttp.ClientSession,
+    pool: ConnectionPool,
     loop: asyncio.AbstractEventLoop,
     *,
     server: str,
@@ -98,196 +301,25 @@ def report_unclosed(
 ) -> None:
     """Warn that a client was not closed, and close its connections.
 
-    Called when the client is garbage collected, in any thread, or at exit. The warnings of the
-    HTTP library would name objects that a user of kubeloop does not know.
+    Called when the client is garbage collected, in any thread, or at exit.
     """
     is_exit = owner() is not None
     # At exit a loop that is not closed runs in another thread, whose owner closes its clients
     # (`kubeloop.blocking` does), or in the parent of this process.
-    if session.closed or (is_exit and not loop.is_closed()):
+    if is_exit and not loop.is_closed():
         return
     message = (
         f"a kubeloop client for {server} was not closed"
         ' (use "async with Client() as client:", or await client.aclose())'
     )
-    connector = session.connector
-    session.detach()
-    if connector is not None:
-        try:
-            running = asyncio.get_running_loop()
-        except RuntimeError:
-            running = None
+    try:
+        running = asyncio.get_running_loop()
+    except RuntimeError:
+        running = None
+    with suppress(RuntimeError):  # a loop that is closed has closed nothing
         if running is loop or loop.is_closed():
-            _close_connector(connector)
+            pool.abort()
         else:
-            loop.call_soon_threadsafe(_close_connector, connector)
+            loop.call_soon_threadsafe(pool.abort)
     log.warning("%s", message)
     warnings.warn(message, ResourceWarning, stacklevel=2)
-
-
-def _close_connector(connector: aiohttp.BaseConnector) -> None:
-    # The first step closes them all; the others only wait for the end.
-    steps = connector.close().__await__()
-    with suppress(StopIteration):
-        next(steps)
-    steps.close()
-
-
-@final
-class PendingRequests:
-    """Requests without a response yet: each is a block, and all can be ended.
-
-    `sockets` has the sockets that a block created, once the block has ended and not before:
-    until a connection is established, its socket belongs to the event loop. uvloop closes the
-    file descriptor of a socket that was closed too early, and the socket closes it again.
-    """
-
-    def __init__(self) -> None:
-        self.sockets: weakref.WeakSet[socket.socket] = weakref.WeakSet()
-        self._ends: set[asyncio.Timeout] = set()
-
-    def request(self) -> _Request:
-        """A block around one request; it raises TimeoutError after `end()`."""
-        return _Request(self._ends, self.sockets)
-
-    async def end(self) -> None:
-        """End them all, and wait a few steps of the event loop for it."""
-        for each in self._ends:
-            each.reschedule(asyncio.get_running_loop().time())
-        for _ in range(_CLOSE_STEPS):
-            if not self._ends:
-                break
-            await asyncio.sleep(0)
-
-
-@final
-class _Request:
-    __slots__ = ("_end", "_ends", "_made", "_sockets", "_token")
-
-    def __init__(self, ends: set[asyncio.Timeout], sockets: weakref.WeakSet[socket.socket]) -> None:
-        self._ends = ends
-        self._sockets = sockets
-        self._end = asyncio.timeout(None)
-        self._made: list[socket.socket] = []
-
-    async def __aenter__(self) -> None:
-        await self._end.__aenter__()
-        self._ends.add(self._end)
-        self._token = _new_sockets.set(self._made)
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        _new_sockets.reset(self._token)
-        self._ends.discard(self._end)
-        if self._made:
-            self._sockets.update(self._made)
-        await self._end.__aexit__(kind, error, trace)
-
-
-@functools.lru_cache(maxsize=64)
-def client_timeout(connect: float | None) -> aiohttp.ClientTimeout:
-    """The only timeout that is left to aiohttp; the others use the clock."""
-    return aiohttp.ClientTimeout(total=None, connect=connect, sock_connect=connect, sock_read=None)
-
-
-async def _only_once(
-    request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
-) -> aiohttp.ClientResponse:
-    """Keep aiohttp from repeating a request whose connection broke, even PUT and DELETE.
-
-    Also from following redirects, which aiohttp cannot switch off for WebSockets.
-    """
-    try:
-        response = await handler(request)
-    except aiohttp.ClientConnectorError:
-        raise
-    except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
-        raise ConnectionCut from error
-    if 300 <= response.status < 400 and "Sec-WebSocket-Key" in request.headers:
-        response.close()
-        raise aiohttp.WSServerHandshakeError(
-            response.request_info,
-            response.history,
-            status=response.status,
-            message="redirected (redirects of WebSockets are not followed)",
-            headers=response.headers,
-        )
-    return response
-
-
-def _tracked_socket(address: Any) -> socket.socket:
-    made = keep_alive_socket(address)
-    _new_sockets.get([]).append(made)
-    return made
-
-
-def keep_alive_socket(address: Any) -> socket.socket:
-    family, kind, protocol, _, _ = address
-    made = socket.socket(family, kind, protocol)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    for option, value in _keep_alive_options().items():
-        made.setsockopt(socket.IPPROTO_TCP, option, value)
-    return made
-
-
-def _keep_alive_options() -> dict[int, int]:
-    """The socket options of this platform; macOS has another name for the first."""
-    if sys.platform == "win32":
-        return {}
-    idle = "TCP_KEEPALIVE" if sys.platform == "darwin" else "TCP_KEEPIDLE"
-    options = {
-        idle: TCP_KEEP_IDLE,
-        "TCP_KEEPINTVL": TCP_KEEP_INTERVAL,
-        "TCP_KEEPCNT": TCP_KEEP_PROBES,
-    }
-    return {getattr(socket, key): value for key, value in options.items() if hasattr(socket, key)}
-
-
-def proxy_options(base_url: str, proxy_url: str) -> dict[str, Any]:
-    """aiohttp's options for the proxy, if there is one.
-
-    Raises:
-        ConfigError: the scheme of the proxy is not supported.
-    """
-    found = proxy_for(base_url, proxy_url=proxy_url)
-    if found is None:
-        return {}
-    parts = urlsplit(found)
-    if parts.scheme not in {"http", "https"}:
-        raise ConfigError(
-            f"proxy {redacted_url(found)}: {parts.scheme} proxies are not supported"
-            " (use an http proxy)"
-        )
-    bare = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
-    options: dict[str, Any] = {"proxy": URL(bare)}
-    if parts.username is not None:
-        pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
-        token = base64.b64encode(pair.encode()).decode()
-        options["proxy_headers"] = {"Proxy-Authorization": f"Basic {token}"}
-    return options
-
-
-@final
-class _TimedResolver(AbstractResolver):
-    """Resolves names, and reports the duration to the metrics."""
-
-    def __init__(self, metrics: RequestMetrics, clock: Clock) -> None:
-        self._inner = aiohttp.DefaultResolver()
-        self._metrics = metrics
-        self._clock = clock
-
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
-    ) -> list[ResolveResult]:
-        began = self._clock.now()
-        try:
-            return await self._inner.resolve(host, port, family)
-        finally:
-            self._metrics.observe_resolution(host=host, seconds=self._clock.now() - began)
-
-    async def close(self) -> None:
-        await self._inner.close()

@@ -2,8 +2,8 @@
 
 Guarantees: no I/O; the result is the same however the body is chunked; the output of one call
 is bounded, whatever the compression ratio, and so is its time.
-Why not aiohttp: it decompresses everything that one read of the socket returned before a caller
-is involved, which for a watch can be hundreds of objects and 20 ms.
+Why in pieces: one read of the socket may expand to hundreds of objects of a watch, which would
+block the event loop for 20 ms.
 See also: `incoming` (reads bodies), `transport` (requests compression).
 """
 

@@ -1,85 +1,88 @@
 """The errors for requests without a complete response.
 
-Guarantees: no exception of the HTTP library leaves this package; a message says what was tried,
-with which server, what happened and what to do; none contains a header or a body.
+Guarantees: a message says what was tried, with which server, what happened and what to do; none
+contains a header or a body.
 See also: `response` (errors that the server reports), `retry` (what is retried).
 """
 
 from __future__ import annotations
 
 import os
+import socket
 import ssl
 
-import aiohttp
-from multidict import CIMultiDict, CIMultiDictProxy
-
 from kubeloop.config import hint_for
-from kubeloop.errors import ConnectError, StreamBroken, TimeoutExceeded, TransportError
+from kubeloop.errors import (
+    ClientClosed,
+    ConnectError,
+    StreamBroken,
+    TimeoutExceeded,
+    TransportError,
+)
 
+from .dial import ProxyRefused, ProxyUnreachable
+from .http1 import ProtocolError, TruncatedResponse
 from .timeouts import Timeouts
 
 __all__ = [
-    "ConnectionCut",
+    "ClosedByClient",
+    "connect_failure",
     "failure_of",
     "idle_failure",
     "is_unreachable",
     "late_failure",
     "lost_failure",
-    "without_headers",
 ]
 
 
 _READS = frozenset({"GET", "HEAD", "OPTIONS", "WATCH"})
 
 
-class ConnectionCut(aiohttp.ClientError):
-    """The connection was closed; of a class for which aiohttp does not repeat the request."""
+class ClosedByClient(ConnectionAbortedError):
+    """The client was closed during a request."""
+
+
+def connect_failure(
+    error: BaseException, *, action: str, server: str, timeouts: Timeouts
+) -> TransportError:
+    """Our error for a connection that could not be opened."""
+    prefix = f"{action}: {server}" if server else action
+    if isinstance(error, TimeoutError) and not isinstance(error, ProxyUnreachable):
+        return TimeoutExceeded(
+            f"{prefix}: no connection within {timeouts.connect} s"
+            " (check the address and the network)"
+        )
+    failure = ConnectError(f"{prefix}: {_connect_problem(error)}")
+    if isinstance(error, ssl.SSLCertVerificationError):
+        hint, python = hint_for(error)
+        failure.with_hint(hint, python=python)
+    return failure
 
 
 def failure_of(
-    error: BaseException, *, action: str, server: str, timeouts: Timeouts
+    error: BaseException, *, action: str, server: str, has_head: bool = False
 ) -> TransportError:
-    """Our error for an exception of the HTTP library or the system."""
-    cause = error.__cause__ if isinstance(error, ConnectionCut) and error.__cause__ else error
-    if isinstance(cause, aiohttp.ClientResponseError):
-        without_headers(cause)
+    """Our error for a connection that was lost, or whose peer does not speak HTTP."""
     prefix = f"{action}: {server}" if server else action
-    if isinstance(
-        cause, aiohttp.ClientConnectorError | aiohttp.ClientHttpProxyError | ssl.SSLError
-    ):
-        failure = ConnectError(f"{prefix}: {_connect_problem(cause)}")
-        if isinstance(cause, aiohttp.ClientConnectorCertificateError):
-            untrusted = cause.certificate_error
-            if isinstance(untrusted, ssl.SSLError):
-                hint, python = hint_for(untrusted)
-                failure.with_hint(hint, python=python)
-        return failure
-    match cause:
-        case aiohttp.ConnectionTimeoutError():
-            return TimeoutExceeded(
-                f"{prefix}: no connection within {timeouts.connect} s"
-                " (check the address and the network)"
-            )
-        case TimeoutError():
-            return TimeoutExceeded(f"{prefix}: no response in time (allow more time)")
-        case aiohttp.ClientPayloadError():
-            advice = "try again" if _is_read(action) else "the server may have executed the request"
-            return StreamBroken(f"{prefix}: the response is incomplete").with_hint(
-                f"the server or a proxy closed the connection; {advice}"
-            )
-        case aiohttp.ClientConnectionError() | OSError():
-            return StreamBroken(
-                f"{prefix}: the connection was closed without a response: {_os_message(cause)}"
-            ).with_hint(
-                "try again" if _is_read(action) else "the server may have executed the request"
-            )
-        case aiohttp.ClientResponseError():
-            detail = " ".join(cause.message.split())[:200]
+    advice = "try again" if _is_read(action) else "the server may have executed the request"
+    match error:
+        case ClosedByClient() if has_head:
+            return StreamBroken(f"{action}: the client was closed before the end of the response")
+        case ClosedByClient():
+            return ClientClosed(f"{action}: the client was closed during the request")
+        case ProtocolError() if not isinstance(error, TruncatedResponse):
+            detail = " ".join(str(error).split())[:200]
             return TransportError(
                 f"{prefix}: the response is not HTTP: {detail}"
                 " (check the server's port, and whether it is http or https)"
             )
-    return TransportError(f"{prefix}: {type(cause).__name__}: {cause}"[:500])
+    if has_head:
+        return StreamBroken(f"{prefix}: the response is incomplete").with_hint(
+            f"the server or a proxy closed the connection; {advice}"
+        )
+    return StreamBroken(
+        f"{prefix}: the connection was closed without a response: {_os_message(error)}"
+    ).with_hint(advice)
 
 
 def _is_read(action: str) -> bool:
@@ -95,36 +98,26 @@ def is_unreachable(error: TransportError) -> bool:
     """
     if isinstance(error, StreamBroken | TimeoutExceeded):
         return True
-    cause = error.__cause__
-    return isinstance(cause, aiohttp.ClientConnectorError) and not isinstance(
-        cause, aiohttp.ClientConnectorDNSError | aiohttp.ClientSSLError
+    return isinstance(error.__cause__, OSError) and not isinstance(
+        error.__cause__, socket.gaierror | ssl.SSLError | ProxyRefused
     )
-
-
-def without_headers(error: aiohttp.ClientResponseError) -> None:
-    """Remove the request's headers from aiohttp's error, whose `repr` shows them all.
-
-    It stays the cause of our error, and one of the headers has the credentials.
-    """
-    nothing: CIMultiDictProxy[str] = CIMultiDictProxy(CIMultiDict())
-    error.request_info = error.request_info._replace(headers=nothing)
-    error.args = (error.request_info, error.history)
 
 
 def _connect_problem(error: BaseException) -> str:
     """Why there is no connection, and what to do."""
     match error:
-        case aiohttp.ClientConnectorCertificateError():
-            return _certificate_problem(error.certificate_error)
-        case aiohttp.ClientConnectorSSLError() | ssl.SSLError():
+        case ssl.SSLCertVerificationError():
+            detail = getattr(error, "verify_message", "") or str(error)
+            return f"the server's certificate is not trusted: {detail}"
+        case ssl.SSLError():
             problem, advice = "the TLS handshake failed", "does this port serve https?"
-        case aiohttp.ClientConnectorDNSError():
-            problem, advice = "unknown host", "check the server's address and the DNS"
-        case aiohttp.ClientHttpProxyError():
+        case ProxyRefused():
             problem = f"the proxy responded with {error.status}"
             advice = "check proxy-url or HTTPS_PROXY"
-        case aiohttp.ClientProxyConnectionError():
+        case ProxyUnreachable():
             problem, advice = "no connection to the proxy", "check proxy-url or HTTPS_PROXY"
+        case socket.gaierror() | UnicodeError():
+            problem, advice = "unknown host", "check the server's address and the DNS"
         case _:
             problem, advice = "no connection", "check that the server runs and can be reached"
     return f"{problem}: {_os_message(error)} ({advice})"
@@ -151,19 +144,11 @@ def lost_failure(error: TransportError, *, action: str, seconds: float) -> Trans
     return type(error)(f"{action}: no event for {seconds:.0f} s, and {error.summary}")
 
 
-def _certificate_problem(error: Exception) -> str:
-    detail = getattr(error, "verify_message", "") or str(error)
-    return f"the server's certificate is not trusted: {detail}"
-
-
 def _os_message(error: BaseException) -> str:
     """The text of the system, without addresses: the message already has them."""
-    if isinstance(error, aiohttp.ClientResponseError):
-        return error.message or type(error).__name__
-    inner = getattr(error, "os_error", None) or error
-    number = getattr(inner, "errno", None)
-    if isinstance(number, int) and number > 0 and not isinstance(inner, ssl.SSLError):
+    number = getattr(error, "errno", None)
+    if isinstance(number, int) and number > 0 and not isinstance(error, ssl.SSLError):
         return os.strerror(number)
-    reason = getattr(inner, "reason", None)
-    text = getattr(inner, "strerror", None) or (reason if isinstance(reason, str) else "")
-    return text or str(inner) or type(inner).__name__
+    reason = getattr(error, "reason", None)
+    text = getattr(error, "strerror", None) or (reason if isinstance(reason, str) else "")
+    return text or str(error) or type(error).__name__

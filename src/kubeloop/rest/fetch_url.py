@@ -1,7 +1,7 @@
 """One HTTP request to any server: for the OpenID Connect credentials of `kubeloop.config`.
 
-Guarantees: uses its own session and closes it; if a CA is given, no other is trusted; time and
-decompressed size are limited; no exception of the HTTP library is raised.
+Guarantees: uses its own connection and closes it; if a CA is given, no other is trusted; time and
+decompressed size are limited; only kubeloop's errors are raised.
 See also: `transport` (requests to the API server).
 """
 
@@ -9,28 +9,35 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-import zlib
 from collections.abc import Mapping
-
-import aiohttp
+from urllib.parse import urljoin, urlsplit
 
 from kubeloop.config import Fetched, proxy_for, redacted_url
 from kubeloop.errors import ConfigError, ResponseTooLarge, TransportError
+from kubeloop.kit import SystemClock
 
-from .decompression import GzipDecompressor
-from .failures import failure_of
+from .connections import Connection, ConnectionPool
+from .dial import Dialer
+from .failures import connect_failure, late_failure
+from .incoming import IncomingResponse
+from .request import Request
+from .response_limits import SizeLimit
 from .timeouts import Timeouts
 
 __all__ = ["fetch"]
 
 _TIMEOUTS = Timeouts(connect=10.0, response=30.0, idle=30.0, total=30.0)
-_LARGEST = 4 * 1024 * 1024
+_LIMIT = SizeLimit("document", 4 * 1024 * 1024)
+_MAX_REDIRECTS = 10
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
 async def fetch(
     method: str, url: str, *, headers: Mapping[str, str], body: bytes, ca: bytes
 ) -> Fetched:
     """Send one request; `ca` has the certificates to trust, empty for the system's.
+
+    Safe to cancel: the connection is closed.
 
     Raises:
         ConfigError: `ca` has no certificate.
@@ -41,48 +48,68 @@ async def fetch(
     except (ssl.SSLError, ValueError) as error:
         raise ConfigError(f"{redacted_url(url)}: the CA contains no certificate") from error
     action = f"{method} {redacted_url(url).partition('?')[0]}"
-    # Issuers hardly compress a kilobyte; those that do anyway are decompressed in pieces.
-    headers = {"Accept-Encoding": "identity", **headers}
-    timeout = aiohttp.ClientTimeout(total=_TIMEOUTS.total, connect=_TIMEOUTS.connect)
     try:
-        async with (
-            aiohttp.ClientSession(
-                cookie_jar=aiohttp.DummyCookieJar(), timeout=timeout, auto_decompress=False
-            ) as session,
-            session.request(
-                method,
-                url,
-                headers=headers,
-                data=body or None,
-                ssl=trusted,
-                proxy=proxy_for(url),
-                allow_redirects=not body,  # a token must not be sent to another server
-            ) as response,
-        ):
-            return Fetched(status=response.status, body=await _body(response, action))
-    except (aiohttp.ClientError, OSError) as error:
-        raise failure_of(error, action=action, server="", timeouts=_TIMEOUTS) from error
-    except ValueError as error:
-        raise TransportError(f"{action}: {error}") from error
+        async with asyncio.timeout(_TIMEOUTS.total):
+            for _ in range(_MAX_REDIRECTS + 1):
+                found, location = await _fetch_once(
+                    action, method, url, headers=headers, body=body, trusted=trusted
+                )
+                # A token must not be sent to another server.
+                if found.status not in _REDIRECTS or not location or body:
+                    return found
+                url = urljoin(url, location)
+    except TimeoutError as error:
+        seconds = _TIMEOUTS.total or 0.0
+        raise late_failure(action=action, server="", seconds=seconds, what="a response") from error
+    raise TransportError(f"{action}: more than {_MAX_REDIRECTS} redirects (check the address)")
 
 
-async def _body(response: aiohttp.ClientResponse, action: str) -> bytes:
-    """The whole body, decompressed."""
-    encoding = response.headers.get("Content-Encoding", "").strip().lower()
-    if encoding not in {"", "identity", "gzip"}:
-        raise TransportError(f"{action}: the response has the Content-Encoding {encoding[:60]!r}")
-    decompressor = GzipDecompressor() if encoding == "gzip" else None
-    read = bytearray()
-    async for chunk in response.content.iter_any():
-        try:
-            read += decompressor.feed(chunk) if decompressor else chunk
-            while decompressor and decompressor.has_more and len(read) <= _LARGEST:
-                await asyncio.sleep(0)
-                read += decompressor.feed(b"")
-        except zlib.error as error:
-            raise TransportError(f"{action}: the response is not gzip: {error}") from error
-        if len(read) > _LARGEST:
-            raise ResponseTooLarge(f"{action}: the response is larger than {_LARGEST} bytes")
-    if decompressor and not decompressor.is_whole:
-        raise TransportError(f"{action}: the response is incomplete")
-    return bytes(read)
+async def _fetch_once(
+    action: str,
+    method: str,
+    url: str,
+    *,
+    headers: Mapping[str, str],
+    body: bytes,
+    trusted: ssl.SSLContext,
+) -> tuple[Fetched, str]:
+    """The response, and where it redirects to."""
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise TransportError(f"{action}: not an http or https URL (check the issuer's URL)")
+    tls = trusted if parts.scheme == "https" else None
+    host = parts.netloc.rpartition("@")[2]
+    clock = SystemClock()
+    connection = Connection(ConnectionPool(clock), tls)
+    request = Request(method=method, path=parts.path, body=body or None)
+    incoming = IncomingResponse(
+        request, method=method, clock=clock, server=f"{parts.scheme}://{host}", timeouts=_TIMEOUTS
+    )
+    try:
+        dialer = Dialer(url, proxy=proxy_for(url))
+        async with clock.timeout(_TIMEOUTS.connect):
+            await dialer.dial(connection, tls=tls, server_hostname=parts.hostname)
+    except (OSError, UnicodeError, ValueError) as error:
+        raise connect_failure(error, action=action, server="", timeouts=_TIMEOUTS) from error
+    try:
+        target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        # Issuers hardly compress a kilobyte; those that do anyway are decompressed in pieces.
+        pairs = {"Host": host, "Accept-Encoding": "identity", "Connection": "close", **headers}
+        if dialer.forwards:
+            target = f"{parts.scheme}://{host}{target}"
+            pairs |= dict(dialer.proxy_headers)
+        if body:
+            pairs["Content-Length"] = str(len(body))
+        lines = "".join(f"{name}: {value}\r\n" for name, value in pairs.items())
+        head = f"{method} {target} HTTP/1.1\r\n{lines}\r\n".encode()
+        connection.send(incoming, head, body or None)
+        await incoming.wait_for_head(None)  # `fetch` bounds the time
+        incoming.limit_to(_LIMIT)
+        content = await incoming.read()
+    except ResponseTooLarge:
+        raise ResponseTooLarge(
+            f"{action}: the response is larger than {_LIMIT.size} bytes"
+        ) from None
+    finally:
+        connection.abort()
+    return Fetched(status=incoming.status, body=content), incoming.headers.get("Location", "")

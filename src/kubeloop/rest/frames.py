@@ -10,6 +10,7 @@ See also: `watch` (the connection).
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import final
 
 import msgspec
@@ -30,8 +31,16 @@ _MAX_CHECKS = 16  # times that a byte of an event over several lines is checked
 class EventFrames:
     """The events of one watch whose bytes arrive in chunks."""
 
-    def __init__(self, *, limit: int | None = FRAME_LIMIT) -> None:
+    def __init__(
+        self,
+        *,
+        limit: int | None = FRAME_LIMIT,
+        split: Callable[[bytes], RawEvent] = split_event,
+    ) -> None:
         self._limit = limit
+        # From the text of an event to the event; raises `DecodeError` for any other text. A
+        # reader may replace it by one that also reads the object.
+        self.split = split
         self._held = bytearray()  # the start of an event, without leading space
         self._scan = ValueScanner()  # has scanned `_held` up to `_seen`, or nothing yet
         self._seen = 0
@@ -50,7 +59,12 @@ class EventFrames:
         events: list[RawEvent] = []
         if self._mistake is None:
             try:
-                self._read(chunk, events)
+                if not self._held:
+                    chunk = self._whole_lines(chunk, events)
+                if chunk:
+                    self._held += chunk
+                    self._take_held(events)
+                    self._check_size(len(self._held))
             except DecodeError as error:
                 self._mistake = error
         return events
@@ -58,14 +72,6 @@ class EventFrames:
     def close(self) -> bool:
         """The stream has ended; returns whether it ended between two events."""
         return not self._held.strip(SPACE)
-
-    def _read(self, chunk: bytes, events: list[RawEvent]) -> None:
-        if not self._held:
-            chunk = self._whole_lines(chunk, events)
-        self._held += chunk
-        if self._held:
-            self._take_held(events)
-        self._check_size(len(self._held))
 
     def _whole_lines(self, chunk: bytes, events: list[RawEvent]) -> bytes:
         """Take the lines that are events; returns the rest."""
@@ -75,10 +81,12 @@ class EventFrames:
             if end < 0:
                 return chunk[start:] if start else chunk
             line = chunk[start:end]
-            if line and not self._take_line(line, events):
-                return chunk[start:]
             if line:
+                if not self._take_line(line, events):
+                    return chunk[start:]
                 start = end + 1
+                if start == len(chunk):
+                    return b""
             else:  # in one step: millions of empty lines would block the event loop
                 content = _CONTENT.search(chunk, end)
                 start = len(chunk) if content is None else content.start()
@@ -87,7 +95,7 @@ class EventFrames:
         if self._limit is not None and len(line) > self._limit:
             return False
         try:
-            events.append(split_event(line))
+            events.append(self.split(line))
         except DecodeError:
             # Two events in a line, or an event over several lines: the scanner will find out.
             return not line.strip(SPACE)
@@ -113,7 +121,7 @@ class EventFrames:
                 return
             self._in_lines = False
             self._check_size(end)
-            events.append(split_event(bytes(self._held[:end])))
+            events.append(self.split(bytes(self._held[:end])))
             self._drop(end)
 
     def _may_be_complete(self) -> bool:

@@ -1,10 +1,10 @@
-"""A response whose head was received and whose body is read from the connection.
+"""One response: its head, and the reader of its body.
 
 Guarantees: every wait for bytes is bounded; closing is immediate, safe to repeat and never
 waits; an incomplete body is `StreamBroken`, a silent one `TimeoutExceeded`, one beyond its limit
 `ResponseTooLarge`, and the connection is closed; a compressed body is decompressed in pieces,
-and yields to the event loop between them.
-See also: `transport` (sends the request), `response` and `watch` (what the bytes mean).
+and yields to the event loop between them; a body that is read slowly does not fill the memory.
+See also: `connections` (calls `on_head` and so on), `response` and `watch` (what the bytes mean).
 """
 
 from __future__ import annotations
@@ -12,28 +12,30 @@ from __future__ import annotations
 import asyncio
 import io
 import zlib
-from collections.abc import Mapping
 from contextlib import suppress
-from typing import final
-
-import aiohttp
+from typing import Protocol, final
 
 from kubeloop.errors import ResponseTooLarge, StreamBroken, TransportError
 from kubeloop.kit import Clock
 
+from .connections import Connection
 from .decompression import GzipDecompressor
 from .failures import failure_of, idle_failure, late_failure
+from .http1 import ResponseHeaders
 from .request import Request
 from .response_limits import RATIO_APPLIES_FROM, SizeLimit
 from .timeouts import Timeouts
 
-__all__ = ["IncomingResponse", "PendingReads", "sooner"]
+__all__ = ["BodySink", "IncomingResponse", "sooner"]
 
 # A body that is not needed is read up to this size, so that its connection can be reused.
 _DISCARD_LIMIT = 2048
 _DISCARD_SECONDS = 1.0
+# While more bytes than this wait for a reader, nothing is read from the socket.
+_MAX_WAITING = 256 * 1024
 _GZIP = frozenset({"gzip", "x-gzip"})
 _NOT_ENCODED = frozenset({"", "identity"})
+_NO_HEADERS = ResponseHeaders()
 # What the limits of `ResponseLimits` are for.
 _KINDS = {
     "error": "errors",
@@ -43,77 +45,145 @@ _KINDS = {
 }
 
 
-@final
-class PendingReads:
-    """The responses whose bodies are being read, so that closing the client can end them.
+class BodySink(Protocol):
+    """Receives a body in the callbacks that brought its bytes."""
 
-    When aiohttp closes a connection, it does not wake a task that waits for a body.
-    """
-
-    def __init__(self) -> None:
-        self.closed = False
-        self.responses: set[IncomingResponse] = set()
-
-    def close(self) -> None:
-        """Close them all, and those that follow."""
-        self.closed = True
-        for incoming in list(self.responses):
-            incoming.close()
+    def on_bytes(self, data: bytes) -> None: ...
+    def on_end(self, failure: TransportError | None) -> None: ...
 
 
 @final
 class IncomingResponse:
-    """The head of a response, and the reader of its body."""
+    """The response to one request. A hook may change `status` and `headers`."""
 
-    __slots__ = (
-        "_clock",
-        "_compressed_size",
-        "_decompressor",
-        "_encoding",
-        "_limit",
-        "_reads",
-        "_request",
-        "_response",
-        "_server",
-        "_size",
-        "_timeouts",
-        "before",
-        "headers",
-        "status",
-    )
+    # Defaults of the class: a response that arrives at once sets few of them.
+    status = 0
+    headers = _NO_HEADERS
+    before = ""  # the failure of an earlier attempt
+    connection: Connection | None = None  # until the response is complete
+    _is_complete = False
+    _error: BaseException | None = None  # why the connection was lost
+    _waiter: asyncio.Future[bool] | None = None
+    _waiting = 0  # bytes received and not read
+    _sink: BodySink | None = None
+    _upgraded: bytes | None = None  # received after a switch of protocols
+    _limit: SizeLimit | None = None
+    _size = 0  # bytes returned
+    _compressed_size = 0  # bytes received of a compressed body
+    _encoding = ""
+    _decompressor: GzipDecompressor | None = None
 
     def __init__(
-        self,
-        response: aiohttp.ClientResponse,
-        *,
-        clock: Clock,
-        request: Request,
-        server: str,
-        timeouts: Timeouts,
-        reads: PendingReads,
+        self, request: Request, *, method: str, clock: Clock, server: str, timeouts: Timeouts
     ) -> None:
-        self._response = response
-        self._reads = reads
+        self.request = request
+        self.method = method  # of HTTP, of the request that was sent
         self._clock = clock
-        self._request = request
         self._server = server
-        self._timeouts = timeouts
-        self.before = ""  # the failure of an earlier attempt
-        self.status = response.status
-        self.headers: Mapping[str, str] = response.headers
-        self._limit: SizeLimit | None = None
-        self._size = 0  # bytes returned
-        self._compressed_size = 0  # bytes received of a compressed body
-        self._encoding = ", ".join(self.all_of("Content-Encoding")).strip().lower()
-        self._decompressor = GzipDecompressor() if self._encoding in _GZIP else None
+        self.timeouts = timeouts
+        self._pieces: list[bytes] = []  # received and not read
 
-    @property
-    def request(self) -> Request:
-        return self._request
+    # --- the head
 
-    def all_of(self, header: str) -> list[str]:
-        """All values of a header that may occur more than once."""
-        return self._response.headers.getall(header, [])
+    async def wait_for_head(self, deadline: float | None) -> bool:
+        """Wait for status and headers; False if `deadline`, a time on the clock, came first.
+
+        A call that fails, is late or is cancelled closes the connection.
+
+        Raises:
+            TransportError: the connection was lost.
+        """
+        try:
+            while not self.status:
+                if self._error is not None:
+                    raise self._failure(self._error) from self._error
+                waiter: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+                self._waiter = waiter
+                if self.connection is not None:
+                    self.connection.wake_at(deadline)
+                if not await waiter:
+                    self.close()
+                    return False
+        except BaseException:
+            self.close()
+            raise
+        finally:
+            self._waiter = None
+        return True
+
+    async def _wait(self, deadline: float | None) -> bool:
+        """Wait until the connection brings something; False if `deadline` came first."""
+        waiter: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._waiter = waiter
+        if self.connection is not None:
+            self.connection.wake_at(deadline)
+        try:
+            return await waiter
+        finally:
+            self._waiter = None
+
+    def _wake(self, result: bool = True) -> None:  # noqa: FBT001, FBT002 - a future's result
+        waiter = self._waiter
+        if waiter is not None and not waiter.done():
+            waiter.set_result(result)
+
+    # --- called by the connection
+
+    def on_response(self, status: int, headers: ResponseHeaders, body: bytes) -> None:
+        self._is_complete = True
+        self.connection = None
+        if body:
+            self._pieces.append(body)
+        if "content-encoding" in headers.first:
+            self.on_head(status, headers)
+            return
+        self.status = status
+        self.headers = headers
+        waiter = self._waiter
+        if waiter is not None and not waiter.done():
+            waiter.set_result(True)
+
+    def on_head(self, status: int, headers: ResponseHeaders) -> None:
+        self.status = status
+        self.headers = headers
+        if "content-encoding" in headers.first:
+            self._encoding = ", ".join(headers.all_of("content-encoding")).strip().lower()
+            if self._encoding in _GZIP:
+                self._decompressor = GzipDecompressor()
+        self._wake()
+
+    def on_body(self, data: bytes) -> None:
+        if self._sink is not None:
+            self._sink.on_bytes(data)
+            return
+        self._pieces.append(data)
+        self._waiting += len(data)
+        if self._waiting > _MAX_WAITING and self.connection is not None:
+            self.connection.pause()
+        self._wake()
+
+    def on_end(self) -> None:
+        self._is_complete = True
+        self.connection = None
+        if self._sink is not None:
+            self._sink.on_end(None)
+        self._wake()
+
+    def on_failure(self, error: BaseException) -> None:
+        self._error = error
+        self.connection = None
+        if self._sink is not None:
+            self._sink.on_end(self._failure(error))
+        self._wake()
+
+    def on_deadline(self) -> None:
+        self._wake(result=False)
+
+    def on_upgrade(self, status: int, headers: ResponseHeaders, received: bytes) -> None:
+        self.status, self.headers, self._upgraded = status, headers, received
+        self._wake()
+
+    # --- the body
 
     def limit_to(self, limit: SizeLimit) -> None:
         """Limit the size of the body.
@@ -122,10 +192,12 @@ class IncomingResponse:
             ResponseTooLarge: the Content-Length is larger; the connection is closed.
         """
         self._limit = limit
-        announced = self._response.content_length
-        if announced is not None and limit.size is not None and announced > limit.size:
+        length = self.headers.first.get("content-length")
+        if limit.size is None or length is None:
+            return
+        if int(length) > limit.size and self.method != "HEAD":
             self.close()
-            raise self._too_large(limit, f"Content-Length: {announced}")
+            raise self._too_large(limit, f"Content-Length: {length}")
 
     async def read(self, *, deadline: float | None = None) -> bytes:
         """The whole body; `deadline` is a time on the clock. A cancelled call closes it.
@@ -134,9 +206,14 @@ class IncomingResponse:
             ResponseTooLarge: it is larger than its limit.
             TransportError: it is incomplete, or late.
         """
+        if self._is_complete and len(self._pieces) == 1 and not self._encoding:
+            found = self._pieces.pop()  # the usual case: it arrived together with the head
+            if self._limit is not None and self._limit.size is not None:
+                self._count(len(found))
+            return found
         try:
             first = await self.chunk(deadline=deadline)
-            if not first or (self._decompressor is None and self._response.content.at_eof()):
+            if not first or (self._decompressor is None and self._is_complete and not self._pieces):
                 return first
             # Copies each chunk when it arrives, and the value of the buffer is not copied: to
             # join 64 MiB at the end would block the event loop for long.
@@ -159,10 +236,9 @@ class IncomingResponse:
             ResponseTooLarge: the body is larger than its limit; the connection is closed.
             TransportError: the body is incomplete or silent, or `deadline` has passed.
         """
+        self.check_encoding()
         decompressor = self._decompressor
         if decompressor is None:
-            if self._encoding not in _NOT_ENCODED:
-                raise self._unknown_encoding()
             chunk = await self._receive(deadline, idle)
             self._count(len(chunk))
             return chunk
@@ -171,20 +247,72 @@ class IncomingResponse:
                 await asyncio.sleep(0)
                 compressed = b""
             elif not (compressed := await self._receive(deadline, idle)):
-                if not decompressor.is_whole:
-                    raise self._decompression_error("the body is incomplete")
+                self.check_decompressed()
                 return b""
-            self._compressed_size += len(compressed)
-            found = self._decompress(decompressor, compressed)
+            found = self.decompress(compressed)
             self._count(len(found))
             if found:
                 return found
 
-    def _decompress(self, decompressor: GzipDecompressor, compressed: bytes) -> bytes:
+    def push_to(self, sink: BodySink) -> None:
+        """Pass the body to `sink` from now on, as received: compressed if it is.
+
+        Bytes that wait for a reader, and the end, are passed before this returns.
+        """
+        self._sink = sink
+        pieces, self._pieces = self._pieces, []
+        self._waiting = 0
+        for piece in pieces:
+            sink.on_bytes(piece)
+        if self._is_complete:
+            sink.on_end(None)
+        elif self._error is not None:
+            sink.on_end(self._failure(self._error))
+        elif self.connection is not None:
+            self.connection.resume()
+
+    def pause(self) -> None:
+        """Read nothing from the socket until `resume`; a sink may still receive a little."""
+        if self.connection is not None:
+            self.connection.pause()
+
+    def resume(self) -> None:
+        if self.connection is not None:
+            self.connection.resume()
+
+    @property
+    def decompressor(self) -> GzipDecompressor | None:
+        """Of the body; None if it is not compressed."""
+        return self._decompressor
+
+    def decompress(self, compressed: bytes) -> bytes:
+        """Decompress a piece. Raises: StreamBroken."""
+        assert self._decompressor is not None
+        self._compressed_size += len(compressed)
         try:
-            return decompressor.feed(compressed)
+            return self._decompressor.feed(compressed)
         except zlib.error as error:
             raise self._decompression_error(str(error)) from error
+
+    def check_encoding(self) -> None:
+        """Raises: TransportError when the body has an encoding that was not requested."""
+        if self._encoding and self._decompressor is None and self._encoding not in _NOT_ENCODED:
+            raise TransportError(
+                f"{self.request.action}: {self._server}: the response has the Content-Encoding"
+                f" {self._encoding[:60]!r}, which was not requested"
+                " (does a proxy change responses?)"
+            )
+
+    def check_decompressed(self) -> None:
+        """Raises: StreamBroken when the body has ended in the middle of a compressed piece."""
+        if self._decompressor is not None and not self._decompressor.is_whole:
+            raise self._decompression_error("the body is incomplete")
+
+    def _decompression_error(self, why: str) -> StreamBroken:
+        return StreamBroken(
+            f"{self.request.action}: {self._server}: cannot decompress the response: {why}"
+            " (does a proxy change responses?)"
+        )
 
     def _count(self, size: int) -> None:
         """Count bytes, and raise beyond the limit."""
@@ -203,7 +331,7 @@ class IncomingResponse:
         if self._size > allowed * self._compressed_size:
             self.close()
             raise ResponseTooLarge(
-                f"{self._request.action}: {self._server}: the response grows more than"
+                f"{self.request.action}: {self._server}: the response grows more than"
                 f" {allowed} times by decompression: {self._compressed_size} bytes became"
                 f" {self._size}, and the rest was not read"
             ).with_hint(
@@ -215,85 +343,68 @@ class IncomingResponse:
         self, limit: SizeLimit, detail: str = "the rest was not read"
     ) -> ResponseTooLarge:
         return ResponseTooLarge(
-            f"{self._request.action}: {self._server}: the response is larger than"
+            f"{self.request.action}: {self._server}: the response is larger than"
             f" {limit.size} bytes, the limit for {_KINDS[limit.option]} ({detail})"
         ).with_hint("request less", python=f"raise ResponseLimits({limit.option}=...)")
 
-    def _unknown_encoding(self) -> TransportError:
-        return TransportError(
-            f"{self._request.action}: {self._server}: the response has the Content-Encoding"
-            f" {self._encoding[:60]!r}, which was not requested"
-            " (does a proxy change responses?)"
-        )
-
-    def _decompression_error(self, why: str) -> StreamBroken:
-        return StreamBroken(
-            f"{self._request.action}: {self._server}: cannot decompress the response: {why}"
-            " (does a proxy change responses?)"
-        )
-
-    def _read_available(self) -> bytes:
-        """The bytes that were received and not read yet, without waiting."""
-        try:
-            return self._response.content.read_nowait()
-        except (aiohttp.ClientError, OSError) as error:
-            raise self._failure(error) from error
-
     async def _receive(self, deadline: float | None, idle: float | None) -> bytes:
         """The next bytes, not decompressed."""
-        content = self._response.content
-        if chunk := self._read_available():
-            return chunk
-        if content.at_eof():
-            return b""
-        if self._reads.closed:
-            raise StreamBroken(
-                f"{self._request.action}: the client was closed before the end of the response"
-            )
-        idle = self._timeouts.idle if idle is None else idle
-        left = None if deadline is None else deadline - self._clock.now()
-        self._reads.responses.add(self)
-        try:
-            async with self._clock.timeout(sooner(idle, left)) as bound:
-                return await content.readany()
-        except (aiohttp.ClientError, OSError) as error:
-            if not bound.expired():
-                raise self._failure(error) from error
-        finally:
-            self._reads.responses.discard(self)
+        while not self._pieces:
+            if self._is_complete:
+                return b""
+            if self._error is not None:
+                raise self._failure(self._error) from self._error
+            now = self._clock.now()
+            idle = self.timeouts.idle if idle is None else idle
+            until = sooner(None if idle is None else now + idle, deadline)
+            if not await self._wait(until):
+                raise self._late(deadline, now, idle)
+        pieces, self._pieces = self._pieces, []
+        self._waiting = 0
+        if self.connection is not None:
+            self.connection.resume()
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+    def _late(self, deadline: float | None, began: float, idle: float | None) -> TransportError:
+        left = None if deadline is None else deadline - began
         if left is not None and (idle is None or left < idle):
-            raise late_failure(
-                action=self._request.action,
+            return late_failure(
+                action=self.request.action,
                 server=self._server,
                 seconds=left,
                 what="the rest of the response",
             )
-        raise idle_failure(action=self._request.action, server=self._server, seconds=idle or 0.0)
+        return idle_failure(action=self.request.action, server=self._server, seconds=idle or 0.0)
+
+    # --- the end
 
     async def discard(self) -> None:
         """Skip the body; a short one is read, so that the connection can be reused."""
-        length = self._response.content_length
-        if length is not None and length <= _DISCARD_LIMIT:
+        length = self.headers.get("content-length")
+        if length is not None and int(length) <= _DISCARD_LIMIT:
             with suppress(TransportError):  # the body is not needed
                 await self.read(deadline=self._clock.now() + _DISCARD_SECONDS)
         self.close()
 
     def close(self) -> None:
-        """Close it at once, with the connection if the body was not read to its end."""
-        connection = self._response.connection
-        if connection is not None and connection.transport is not None:
-            # The TLS close handshake would wait for the server, longer than the event loop may run.
-            connection.transport.abort()
-        self._response.close()
+        """Close it at once, with the connection if the body was not received to its end."""
+        self._pieces = []
+        connection, self.connection = self.connection, None
+        if connection is not None:
+            connection.abort()
+            self._error = self._error or ConnectionAbortedError("it was closed here")
+            self._wake()
+
+    def detach(self) -> tuple[asyncio.Transport, bytes]:
+        """The transport after a switch of protocols, and what was received on it."""
+        assert self.connection is not None
+        assert self._upgraded is not None
+        connection, self.connection = self.connection, None
+        return connection.detach(), self._upgraded
 
     def _failure(self, error: BaseException) -> TransportError:
-        if isinstance(error, aiohttp.ClientConnectionError | ConnectionError):
-            return StreamBroken(
-                f"{self._request.action}: {self._server}: the connection was closed before the"
-                " end of the response"
-            )
         return failure_of(
-            error, action=self._request.action, server=self._server, timeouts=self._timeouts
+            error, action=self.request.action, server=self._server, has_head=self.status != 0
         )
 
 

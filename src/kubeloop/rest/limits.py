@@ -9,8 +9,7 @@ See also: `kubeloop.kit` (token bucket, semaphore).
 
 from __future__ import annotations
 
-from types import TracebackType
-from typing import Self, final
+from typing import final
 
 from kubeloop.errors import InFlightTimeout, TimeoutExceeded
 from kubeloop.kit import Clock, ConcurrencyLimit, DeadlineTooSoon, Limiter, TokenBucket
@@ -23,8 +22,8 @@ __all__ = [
     "DEFAULT_BURST",
     "DEFAULT_QPS",
     "IN_FLIGHT",
-    "InFlightSlot",
     "RequestRateLimiter",
+    "acquire_slot",
     "limiter_of",
 ]
 
@@ -84,76 +83,36 @@ class RequestRateLimiter:
             log.debug("%s: waited %.3g s for the client's rate limiter", action, waited)
 
 
-@final
-class InFlightSlot:
-    """Permission for one call to be in flight; released while the call backs off.
+async def acquire_slot(
+    gate: ConcurrencyLimit,
+    request: Request,
+    *,
+    clock: Clock,
+    within: float | None,
+    deadline: float | None,
+) -> None:
+    """Wait for an in-flight slot, first come, first served; the caller releases it.
 
-    `within` bounds each wait for a slot in seconds, `deadline` is the end of the whole call.
+    `within` bounds the wait in seconds, `deadline` is the end of the whole call. Safe to
+    cancel: no slot is held then.
+
+    Raises:
+        InFlightTimeout: no slot became free in time.
     """
-
-    __slots__ = ("_clock", "_gate", "_is_acquired", "_request", "_within", "deadline")
-
-    def __init__(
-        self,
-        gate: ConcurrencyLimit,
-        *,
-        request: Request,
-        clock: Clock,
-        within: float | None,
-        deadline: float | None,
-    ) -> None:
-        self._gate = gate
-        self._request = request
-        self._clock = clock
-        self._within = within
-        self.deadline = deadline
-        self._is_acquired = False
-
-    async def __aenter__(self) -> Self:
-        await self.acquire()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.release()
-
-    async def acquire(self) -> None:
-        """Wait for a slot, first come, first served. Safe to cancel: none is held then.
-
-        Raises:
-            InFlightTimeout: no slot became free in time.
-        """
-        if self._gate.is_full:
-            await self._wait()
-        else:
-            await self._gate.__aenter__()
-        self._is_acquired = True
-
-    async def _wait(self) -> None:
-        left = None if self.deadline is None else self.deadline - self._clock.now()
-        within = sooner(self._within, left)
-        try:
-            async with self._clock.timeout(within) as bound:
-                await self._gate.__aenter__()
-        except TimeoutError as error:
-            if not bound.expired():
-                raise
-            now = self._gate.stats()
-            raise InFlightTimeout(
-                f"{self._request.action}: not sent: no in-flight slot of this client became free"
-                f" within {max(within or 0.0, 0.0):g} s, {now.in_use} calls are in flight and"
-                f" {now.waiting} more wait for a slot"
-            ).with_hint(
-                "make fewer calls at once, and look for calls that do not end",
-                python="allow more with RESTClient(in_flight=...)",
-            ) from error
-
-    async def release(self) -> None:
-        """Release the slot to the next call. Safe to repeat."""
-        if self._is_acquired:
-            self._is_acquired = False
-            await self._gate.__aexit__(None, None, None)
+    left = None if deadline is None else deadline - clock.now()
+    within = sooner(within, left)
+    try:
+        async with clock.timeout(within) as bound:
+            await gate.acquire()
+    except TimeoutError as error:
+        if not bound.expired():
+            raise
+        now = gate.stats()
+        raise InFlightTimeout(
+            f"{request.action}: not sent: no in-flight slot of this client became free"
+            f" within {max(within or 0.0, 0.0):g} s, {now.in_use} calls are in flight and"
+            f" {now.waiting} more wait for a slot"
+        ).with_hint(
+            "make fewer calls at once, and look for calls that do not end",
+            python="allow more with RESTClient(in_flight=...)",
+        ) from error

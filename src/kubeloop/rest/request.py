@@ -11,6 +11,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import TypedDict, Unpack
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
@@ -33,6 +34,7 @@ __all__ = [
     "Headers",
     "Request",
     "api_path",
+    "header_pairs",
     "path_request",
     "resource_request",
     "uri_request",
@@ -62,6 +64,8 @@ _COLLECTION_VERBS = frozenset({"list", "deletecollection"})
 # What Go does not escape in a path, besides letters, digits and "-_.~".
 _SAFE_IN_PATH = "$&+,/:;=@"
 _BROKEN_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
+# A segment that needs no escape and no further check, as nearly all names are.
+_is_plain = re.compile(r"[\w$&+,:;=@~-][\w$&+,:;=@~.-]*", re.ASCII).fullmatch
 
 
 class RequestChanges(TypedDict, total=False):
@@ -139,6 +143,14 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         """The same request with more parameters; those with the same key are kept as well."""
         return msgspec.structs.replace(self, params=(*self.params, *pairs_of(params)))
 
+    def with_headers(self, headers: Headers) -> Request:
+        """The same request with more headers, which override those of the client.
+
+        Raises:
+            InvalidArgument: a header has a line break.
+        """
+        return msgspec.structs.replace(self, headers=(*self.headers, *header_pairs(headers)))
+
     def __repr__(self) -> str:
         body = "" if self.body is None else f", {len(self.body)} bytes"
         query = self.query()
@@ -177,24 +189,26 @@ def resource_request(
             f"unknown verb {verb!r} (use get, list, watch, create, update, patch, delete,"
             " deletecollection or an HTTP method in capitals)"
         )
-    parts = (subresource,) if isinstance(subresource, str) else subresource
-    part = "/".join([_segment("subresource", each) for each in parts if each])
-    _check_target(verb, method, resource, namespace=namespace, name=name, part=part)
-    path = api_path(resource.group, resource.version)
-    if namespace:
-        path += f"/namespaces/{_segment('namespace', namespace)}"
-    path += "/" + _segment("resource", resource.plural.lower())
+    part = _subresource(subresource) if subresource else ""
+    if not (namespace and name and verb in _OBJECT_VERBS and resource.namespaced):
+        _check_target(verb, method, resource, namespace=namespace, name=name, part=part)
+    if namespace and type(namespace) is not str:  # which the cache may not be able to look up
+        _segment("namespace", namespace)
+    path, group_resource = _collection_path(
+        resource.group, resource.version, resource.plural, namespace
+    )
     if name:
-        path += "/" + _segment("name", name)
+        is_plain = type(name) is str and _is_plain(name)
+        path = f"{path}/{name if is_plain else _segment('name', name)}"
     if part:
-        path += "/" + part
+        path = f"{path}/{part}"
     if suffix:
         path += _suffix(suffix)
     return Request(
         method=method,
         path=path,
-        params=pairs_of(params),
-        headers=_pairs(headers),
+        params=pairs_of(params) if params else (),
+        headers=header_pairs(headers) if headers else (),
         body=body,
         content_type=content_type,
         accept=accept,
@@ -202,7 +216,7 @@ def resource_request(
         timeouts=timeouts,
         max_retries=max_retries,
         verb=verb,
-        resource=GroupResource(resource.group, resource.plural),
+        resource=group_resource,
         namespace=namespace,
         name=name,
         subresource=part,
@@ -231,7 +245,7 @@ def path_request(
         method=method,
         path=_absolute(segments),
         params=pairs_of(params),
-        headers=_pairs(headers),
+        headers=header_pairs(headers) if headers else (),
         body=body,
         content_type=content_type,
         accept=accept,
@@ -270,6 +284,22 @@ def api_path(group: str, version: str) -> str:
     if not group:
         return "/api/" + _segment("version", version)
     return f"/apis/{_segment('group', group)}/{_segment('version', version)}"
+
+
+@lru_cache(maxsize=1024)
+def _collection_path(
+    group: str, version: str, plural: str, namespace: str
+) -> tuple[str, GroupResource]:
+    """The path of a collection and its name in messages, prepared once for many requests."""
+    path = api_path(group, version)
+    if namespace:
+        path += f"/namespaces/{_segment('namespace', namespace)}"
+    return f"{path}/{_segment('resource', plural.lower())}", GroupResource(group, plural)
+
+
+def _subresource(given: str | tuple[str, ...]) -> str:
+    parts = (given,) if isinstance(given, str) else given
+    return "/".join([_segment("subresource", each) for each in parts if each])
 
 
 def _check_target(
@@ -341,7 +371,8 @@ def _resolve_parent(stem: str, path: str) -> str:
     return f"{scheme}://{host}{posixpath.normpath(f'/{below}/{path}')}"
 
 
-def _pairs(headers: Headers) -> tuple[tuple[str, str], ...]:
+def header_pairs(headers: Headers) -> tuple[tuple[str, str], ...]:
+    """Headers as pairs. Raises: InvalidArgument for a line break or NUL."""
     if not headers:
         return ()
     pairs = tuple(headers.items() if isinstance(headers, Mapping) else headers)

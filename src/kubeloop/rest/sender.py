@@ -15,9 +15,8 @@ from .warnings import WarningHandler
 from .watch import Watch
 
 if TYPE_CHECKING:
-    import aiohttp
-
     from .client import RESTStats
+    from .websocket import WebSocket
 
 __all__ = ["RequestSender"]
 
@@ -57,5 +56,5 @@ class RequestSender(Protocol):
         protocols: tuple[str, ...] = (),
         heartbeat: float | None = None,
         max_size: int | None = None,
-    ) -> aiohttp.ClientWebSocketResponse: ...
+    ) -> WebSocket: ...
     def stats(self) -> RESTStats: ...

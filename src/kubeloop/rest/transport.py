@@ -1,66 +1,76 @@
-"""Sends single requests: session, connections, credentials, headers, redirects.
+"""Sends single requests: connections, credentials, headers, redirects, upgrades.
 
 Guarantees: nothing is opened before the first request; the next request uses new certificates,
 CAs and tokens, while running ones keep their connection; after a 401 the credentials are
-refreshed and the request is sent once more; the HTTP library never repeats a request itself; a
-redirect is followed only on the same server, only for GET and HEAD, and never in a circle.
-See also: `attempts` (retries), `kubeloop.config` (sources of credentials).
+refreshed and the request is sent once more; nothing else repeats a request; a redirect is
+followed only on the same server, only for GET and HEAD, and never in a circle.
+See also: `attempts` (retries), `connections` (reuse), `kubeloop.config` (sources of credentials).
 """
 
 from __future__ import annotations
 
 import asyncio
-import io
+import re
+import ssl
 import weakref
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from types import TracebackType
-from typing import Any, final
-from urllib.parse import urljoin, urlsplit
+from typing import Any, TypeAlias, final
+from urllib.parse import unquote, urljoin, urlsplit
 
-import aiohttp
 import msgspec
-from multidict import CIMultiDict
-from yarl import URL
 
 from kubeloop.config import (
     ClusterConfig,
     Credentials,
     Identity,
     TlsSource,
+    basic,
     impersonation_headers,
     open_credentials,
+    proxy_for,
     redacted_url,
 )
-from kubeloop.errors import ClientClosed, TransportError
-from kubeloop.kit import Clock, abort_connections, run_to_completion
+from kubeloop.errors import ClientClosed, InvalidArgument, TransportError
+from kubeloop.kit import Clock, run_to_completion
 from kubeloop.wire import get_logger
 
-from .connections import (
-    PendingRequests,
-    client_timeout,
-    open_session,
-    proxy_options,
-    report_unclosed,
-)
-from .failures import failure_of, late_failure, without_headers
+from .codec import Codec
+from .connections import Connection, ConnectionPool, report_unclosed
+from .dial import Dialer, DialFunction
+from .failures import connect_failure, late_failure
 from .fetch_url import fetch
-from .incoming import IncomingResponse, PendingReads, sooner
+from .incoming import IncomingResponse, sooner
 from .metrics import RequestMetrics
-from .request import Request
+from .request import Headers, Request, header_pairs
 from .timeouts import Timeouts
 from .user_agent import default_user_agent
+from .websocket import WebSocket, check_handshake, handshake_headers
 
-__all__ = ["PreparedRequest", "Transport", "TransportStats"]
+__all__ = ["RequestHook", "SendRequest", "Transport", "TransportStats"]
 
 log = get_logger(__name__)
 
 # As client-go.
 _MAX_REDIRECTS = 10
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-# Seconds that a WebSocket waits for the server's close frame.
-_CLOSE_TIMEOUT = 2.0
-# aiohttp warns about larger bodies as bytes, since it writes them in one go.
-_LARGE_BODY = 2**20
+# Different headers of requests, by media types; a program has a few.
+_MAX_PREPARED = 64
+_TARGET = re.compile(r"[!-~]+")
+_FIELD_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_FIELD_VALUE = re.compile(r"[^\x00-\x08\x0a-\x1f\x7f]*")
+
+SendRequest: TypeAlias = Callable[[Request], Awaitable[IncomingResponse]]
+"""Sends a request and returns the head of its response."""
+
+RequestHook: TypeAlias = Callable[[Request, SendRequest], Awaitable[IncomingResponse]]
+"""Called for each attempt of a request with the function that sends it.
+
+    async def add_request_id(request: Request, send: SendRequest) -> IncomingResponse:
+        response = await send(request.with_headers({"X-Request-Id": new_id()}))
+        log.info("%s: %d", request.action, response.status)
+        return response
+"""
 
 
 class TransportStats(msgspec.Struct, frozen=True):
@@ -68,21 +78,17 @@ class TransportStats(msgspec.Struct, frozen=True):
 
     open: bool
     exchanges: int  # requests sent, unsuccessful ones included
+    connections: int  # open now, idle or in use
     credential_refreshes: int  # after a 401
     tls_contexts: int
     ca_reloads: Mapping[tuple[str, str], int]
 
 
-class PreparedRequest(msgspec.Struct, frozen=True, gc=False):
-    """A request with its URL, formats and timeouts, ready to send."""
+class _PreparedHeaders(msgspec.Struct, frozen=True, gc=False):
+    """Headers that many requests have in common."""
 
-    request: Request
-    url: str
-    accept: str
-    content_type: str
-    timeouts: Timeouts
-    within: float | None  # seconds until the head of each response
-    deadline: float | None = None  # on the clock, for all attempts
+    pairs: tuple[tuple[str, str], ...]
+    encoded: bytes  # the lines of the head
 
 
 @final
@@ -96,27 +102,39 @@ class Transport:
         clock: Clock,
         credentials: Credentials | None = None,
         user_agent: str = "",
+        headers: Headers = (),
+        hooks: Iterable[RequestHook] = (),
+        dial: DialFunction | None = None,
         metrics: RequestMetrics | None = None,
     ) -> None:
-        # Stores its arguments: no file is read and no session opened before the first request.
+        # Stores its arguments: no file is read and no connection opened before the first request.
         self._config = config
         self._clock = clock
         self._metrics = metrics
         self._credentials = credentials
         self._user_agent = user_agent or config.user_agent
+        self._own_headers = header_pairs(headers)
+        self.hooks = tuple(hooks)
+        self._dial = dial
         self.base_url = config.base_url
+        parts = urlsplit(self.base_url)
         self.server = redacted_url(self.base_url).rstrip("/")
-        self.host = urlsplit(self.base_url).netloc.rpartition("@")[2] or "none"
-        self._names_user = "@" in urlsplit(self.base_url).netloc
+        self.host = parts.netloc.rpartition("@")[2] or "none"
+        self._base = self.base_url.rstrip("/")
+        self._origin = f"{parts.scheme}://{parts.netloc}"
+        self._user_info = parts.netloc.rpartition("@")[0]
+        self._server_name = config.tls_server_name or (parts.hostname or "")
         self._tls = TlsSource(config, clock=clock) if config.uses_tls else None
-        self._session: aiohttp.ClientSession | None = None
-        # Reports a session that is not closed.
+        self._loop: asyncio.AbstractEventLoop | None = None  # set when it is opened
+        self._dialer: Dialer | None = None
+        self._forwards = False  # a proxy receives the requests themselves
+        self._pool = ConnectionPool(clock)
+        self._dials: set[asyncio.Timeout] = set()  # connections that are being opened
+        self._websockets: weakref.WeakSet[WebSocket] = weakref.WeakSet()
+        # Reports a client that is not closed.
         self._unclosed: weakref.finalize[..., Any] | None = None
-        self._pending = PendingRequests()
         self._closed = False
-        self._reads = PendingReads()
-        self._proxy: dict[str, Any] = {}
-        self._headers: dict[tuple[str, str], CIMultiDict[str]] = {}
+        self._headers: dict[tuple[str, str], _PreparedHeaders] = {}
         self._headers_of: Identity | None = None  # whose credentials `_headers` contain
         self._exchanges = 0
         self._credential_refreshes = 0
@@ -137,35 +155,72 @@ class Transport:
     async def aclose(self) -> None:
         """Close every connection; calls that still use one fail. Safe to repeat.
 
-        A cancelled call closes them first, which takes a few steps of the event loop.
+        A cancelled call closes them first, which takes a few iterations of the event loop.
         """
         self._closed = True
-        self._reads.close()
-        session, self._session = self._session, None
         if self._unclosed is not None:
             self._unclosed.detach()
-        if session is not None:
-            await run_to_completion(self._close(session))
+        await run_to_completion(self._close())
 
-    async def _close(self, session: aiohttp.ClientSession) -> None:
-        await self._pending.end()
-        await session.close()
-        # Connections of cancelled requests may still be in their TLS close handshake.
-        await abort_connections(self._pending.sockets)
+    async def _close(self) -> None:
+        now = asyncio.get_running_loop().time()
+        for each in self._dials:
+            each.reschedule(now)
+        for socket in list(self._websockets):
+            socket.abort(ClientClosed(f"{self.server}: the client was closed"))
+        self._pool.abort()
+        await self._pool.wait_closed(self._dials)
 
-    async def exchange(self, prepared: PreparedRequest) -> IncomingResponse:
+    def stats(self) -> TransportStats:
+        tls = self._tls.stats() if self._tls else None
+        return TransportStats(
+            open=self._loop is not None and not self._closed,
+            exchanges=self._exchanges,
+            connections=len(self._pool.connections),
+            credential_refreshes=self._credential_refreshes,
+            tls_contexts=tls.contexts if tls else 0,
+            ca_reloads=tls.ca_reloads if tls else {},
+        )
+
+    def __repr__(self) -> str:
+        return f"Transport({self.server})"
+
+    # --- requests
+
+    def url(self, request: Request) -> str:
+        """The whole URL that the request goes to."""
+        return request.url(self._base, timeout=self._config.timeout)
+
+    async def exchange(
+        self, request: Request, codec: Codec, timeouts: Timeouts, deadline: float | None
+    ) -> IncomingResponse:
         """Send once, and once more if a 401 led to new credentials.
 
-        Safe to cancel: the connection is closed.
+        `codec` has the media types for requests that name none; `deadline` is a time on the
+        clock for the head of the response. Safe to cancel: the connection is closed.
 
         Raises:
             ConfigError: there are no credentials, or no usable certificate.
             TransportError: there was no response.
         """
-        credentials = self._open(prepared.request)
+        credentials = self._credentials
+        if credentials is None or self._closed or self._loop is not asyncio.get_running_loop():
+            credentials = self._open(request)
         identity = await credentials.identity()
-        incoming = await self._follow(prepared, identity)
-        if incoming.status != 401 or _has_own_credentials(prepared.request):
+        if request.params or request.timeout or self._config.timeout or request.path[:2] == "..":
+            url = self.url(request)
+        else:
+            url = self._base + request.path
+        accept = request.accept or codec.accept
+        content_type = "" if request.body is None else request.content_type or codec.content_type
+        headers = self._headers_for(identity, request, accept, content_type)
+        incoming = await self._send(
+            request, url, identity, headers, timeouts=timeouts, deadline=deadline
+        )
+        if incoming.status < 300:
+            return incoming
+        incoming = await self._follow(incoming, url, identity, headers, deadline)
+        if incoming.status != 401 or _has_own_credentials(request):
             return incoming
         await credentials.refresh(identity)
         refreshed = await credentials.identity()
@@ -173,9 +228,26 @@ class Transport:
             return incoming
         self._credential_refreshes += 1
         await incoming.discard()
-        return await self._follow(prepared, refreshed)
+        headers = self._headers_for(refreshed, request, accept, content_type)
+        incoming = await self._send(
+            request, url, refreshed, headers, timeouts=timeouts, deadline=deadline
+        )
+        return await self._follow(incoming, url, refreshed, headers, deadline)
 
-    async def probe(self, prepared: PreparedRequest) -> None:
+    async def exchange_with_hooks(
+        self, request: Request, codec: Codec, timeouts: Timeouts, deadline: float | None
+    ) -> IncomingResponse:
+        """As `exchange`, through the hooks of the client; the first is the outermost."""
+
+        async def send(changed: Request) -> IncomingResponse:
+            return await self.exchange(changed, codec, timeouts, deadline)
+
+        chain: SendRequest = send
+        for hook in reversed(self.hooks):
+            chain = _call_hook(hook, chain)
+        return await chain(request)
+
+    async def probe(self, request: Request, timeouts: Timeouts) -> None:
         """Send once, and return when there is any response.
 
         It uses the credentials of the last request, even if they have expired: a probe must not
@@ -185,186 +257,189 @@ class Transport:
             ConfigError: there is no usable certificate.
             TransportError: there was no response.
         """
-        credentials = self._open(prepared.request)
+        credentials = self._open(request)
         identity = self._headers_of or await credentials.identity()
-        headers = self._headers_for(identity, prepared.request, prepared.accept, "")
-        incoming = await self._send(prepared, prepared.url, identity, headers)
+        headers = self._headers_for(identity, request, "*/*", "")
+        url = self.url(request)
+        incoming = await self._send(
+            request, url, identity, headers, timeouts=timeouts, deadline=None
+        )
         await incoming.discard()
 
     async def websocket(
         self,
         request: Request,
-        url: str,
         *,
         protocols: tuple[str, ...],
         timeouts: Timeouts,
         heartbeat: float | None,
-        max_size: int,
-    ) -> aiohttp.ClientWebSocketResponse:
+        max_size: int | None,
+    ) -> WebSocket | IncomingResponse:
         """Open a WebSocket with the same TLS, proxy and credentials as any request.
 
+        Returns the response if the server does not switch protocols. Safe to cancel.
+
         Raises:
-            aiohttp.WSServerHandshakeError: the server rejected the upgrade.
+            ConfigError: there are no credentials, or no usable certificate.
             TransportError: there was no response.
         """
         credentials = self._open(request)
         identity = await credentials.identity()
-        assert self._session is not None
+        handshake, key = handshake_headers(protocols)
+        request = request.replace(headers=(*request.headers, *handshake))
         headers = self._headers_for(identity, request, "*/*", "")
-        try:
-            async with self._clock.timeout(timeouts.response), self._pending.request():
-                socket_: aiohttp.ClientWebSocketResponse = await self._session.ws_connect(
-                    self._target(url, headers),
-                    method=request.method,
-                    protocols=protocols,
-                    headers=headers,
-                    heartbeat=heartbeat,
-                    max_msg_size=max_size,
-                    timeout=aiohttp.ClientWSTimeout(ws_receive=None, ws_close=_CLOSE_TIMEOUT),
-                    **self._connection_options(identity),
-                )
-                return socket_
-        except aiohttp.WSServerHandshakeError as error:
-            without_headers(error)
-            if error.status == 401:
-                await credentials.refresh(identity)
-            raise
-        except (aiohttp.ClientError, OSError, ValueError) as error:
-            if self._closed:
-                raise self._closed_error(request) from error
-            raise self._failure(error, request, timeouts) from error
-
-    def stats(self) -> TransportStats:
-        tls = self._tls.stats() if self._tls else None
-        return TransportStats(
-            open=self._session is not None,
-            exchanges=self._exchanges,
-            credential_refreshes=self._credential_refreshes,
-            tls_contexts=tls.contexts if tls else 0,
-            ca_reloads=tls.ca_reloads if tls else {},
+        url = self.url(request)
+        deadline = None if timeouts.response is None else self._clock.now() + timeouts.response
+        incoming = await self._send(
+            request, url, identity, headers, timeouts=timeouts, deadline=deadline
         )
-
-    def __repr__(self) -> str:
-        return f"Transport({self.server})"
+        if incoming.status != 101:
+            if incoming.status == 401:
+                await credentials.refresh(identity)
+            return incoming
+        try:
+            pairs, where = incoming.headers.items(), f"{request.action}: {self.server}"
+            subprotocol = check_handshake(pairs, key, protocols, action=where)
+        except TransportError:
+            incoming.close()
+            raise
+        socket = WebSocket(
+            action=request.action,
+            server=self.server,
+            subprotocol=subprotocol,
+            clock=self._clock,
+            max_size=max_size,
+            heartbeat=heartbeat,
+        )
+        socket.attach(*incoming.detach())
+        self._websockets.add(socket)
+        return socket
 
     # --- opening
 
     def _open(self, request: Request | None) -> Credentials:
+        action = request.action if request else "open the client"
         if self._closed:
-            action = request.action if request else "open the client"
             raise ClientClosed(f"{action}: the client is closed (use it inside its block)")
         if self._credentials is None:
             self._credentials = open_credentials(self._config, clock=self._clock, fetch=fetch)
-        if self._session is None:
-            self._proxy = proxy_options(self.base_url, self._config.proxy_url)
-            # Last, so that an invalid configuration leaves nothing open.
-            self._session = open_session(clock=self._clock, metrics=self._metrics)
-            self._unclosed = weakref.finalize(
-                self,
-                report_unclosed,
-                self._session,
-                asyncio.get_running_loop(),
-                server=self.server,
-                owner=weakref.ref(self),
-            )
+        loop = asyncio.get_running_loop()
+        if self._loop is not loop:
+            self._open_in(loop, action)
         return self._credentials
+
+    def _open_in(self, loop: asyncio.AbstractEventLoop, action: str) -> None:
+        if self._unclosed is not None:
+            # Of another loop that has ended, or of the process that this one was forked from: its
+            # connections cannot be used here, and must not be closed by TLS messages of ours.
+            if self._loop is not None and self._loop.is_running():
+                raise InvalidArgument(
+                    f"{action}: the client is used by another event loop (create a client for each)"
+                )
+            self._unclosed.detach()
+            self._pool = ConnectionPool(self._clock)
+        self._dialer = Dialer(
+            self.base_url,
+            proxy=proxy_for(self.base_url, proxy_url=self._config.proxy_url),
+            dial=self._dial,
+            on_resolved=self._report_resolution if self._metrics else None,
+        )
+        self._forwards = self._dialer.forwards
+        # Last, so that an invalid configuration leaves nothing open.
+        self._loop = loop
+        self._unclosed = weakref.finalize(
+            self, report_unclosed, self._pool, loop, server=self.server, owner=weakref.ref(self)
+        )
+
+    async def _connect(
+        self,
+        request: Request,
+        tls: ssl.SSLContext | None,
+        timeouts: Timeouts,
+        deadline: float | None,
+    ) -> Connection:
+        """A new connection. Safe to cancel: nothing stays open."""
+        assert self._dialer is not None
+        connection = Connection(self._pool, tls)
+        closing = asyncio.timeout(None)
+        began = self._clock.now()
+        within = sooner(timeouts.connect, None if deadline is None else deadline - began)
+        try:
+            async with closing, self._clock.timeout(within) as bound:
+                self._dials.add(closing)
+                await self._dialer.dial(connection, tls=tls, server_hostname=self._server_name)
+        except (OSError, UnicodeError, ValueError) as error:
+            if self._closed:
+                raise self._closed_error(request) from error
+            if within != timeouts.connect and bound.expired():
+                raise self._late(request, deadline, began) from error
+            raise connect_failure(
+                error, action=request.action, server=self.server, timeouts=timeouts
+            ) from error
+        finally:
+            self._dials.discard(closing)
+        if self._closed:
+            connection.abort()
+            raise self._closed_error(request)
+        return connection
 
     # --- sending
 
-    async def _follow(self, prepared: PreparedRequest, identity: Identity) -> IncomingResponse:
-        """Send, and follow redirects within the same server."""
-        request, url = prepared.request, prepared.url
-        content_type = "" if request.body is None else request.content_type or prepared.content_type
-        accept = request.accept or prepared.accept
-        headers = self._headers_for(identity, request, accept, content_type)
-        visited = [url]
-        while True:
-            incoming = await self._send(prepared, url, identity, headers)
-            if incoming.status not in _REDIRECTS or request.method not in {"GET", "HEAD"}:
-                return incoming
-            target = _within_server(url, incoming.headers.get("Location", ""))
-            if target is None:
-                return incoming
-            if target in visited or len(visited) > _MAX_REDIRECTS:
-                incoming.close()
-                raise self._redirect_error(request, [*visited, target])
-            await incoming.discard()
-            visited.append(target)
-            url = target
-
-    def _redirect_error(self, request: Request, urls: list[str]) -> TransportError:
-        paths = [redacted_url(url).removeprefix(self.server) for url in urls]
-        problem = (
-            "the redirects lead in a circle"
-            if urls[-1] in urls[:-1]
-            else f"more than {_MAX_REDIRECTS} redirects"
-        )
-        shown = " -> ".join(path[:100] for path in paths[-4:])
-        return TransportError(
-            f"{request.action}: {self.server}: {problem}: {shown}"
-            " (check the server's address and the proxy in front of it)"
-        )
-
     async def _send(
-        self, prepared: PreparedRequest, url: str, identity: Identity, headers: CIMultiDict[str]
+        self,
+        request: Request,
+        url: str,
+        identity: Identity,
+        headers: bytes,
+        *,
+        timeouts: Timeouts,
+        deadline: float | None,
     ) -> IncomingResponse:
-        request, session = prepared.request, self._session
-        if session is None:
+        """Send once, whatever the response."""
+        if self._closed:
             raise self._closed_error(request)
+        body, method = request.body, request.method
+        target = url[len(self._origin) :] or "/"
+        if _TARGET.fullmatch(target) is None:
+            raise TransportError(
+                f"{request.action}: {self.server}: the path has a character that is not valid in"
+                " HTTP (escape it)"
+            )
+        if self._forwards:
+            target = f"{self._origin.partition('://')[0]}://{self.host}{target}"
+        if body is not None:
+            length = b"Content-Length: %d\r\n\r\n" % len(body)
+        else:
+            length = b"\r\n" if method in _WITHOUT_BODY else b"Content-Length: 0\r\n\r\n"
+        head = b"%s %s HTTP/1.1\r\n%s%s" % (method.encode(), target.encode(), headers, length)
+        tls = None if self._tls is None else self._context_for(identity)
+        began = self._clock.now()
+        if deadline is not None and began >= deadline:
+            raise self._late(request, deadline, began)
+        incoming = IncomingResponse(
+            request, method=method, clock=self._clock, server=self.server, timeouts=timeouts
+        )
+        connection = self._pool.take(tls)
+        if connection is None:
+            connection = await self._connect(request, tls, timeouts, deadline)
         self._exchanges += 1
-        body = request.body
-        left = None if prepared.deadline is None else prepared.deadline - self._clock.now()
-        within = sooner(prepared.within, left)
-        try:
-            async with self._clock.timeout(within) as bound, self._pending.request():
-                response = await session.request(
-                    request.method,
-                    self._target(url, headers),
-                    data=io.BytesIO(body) if body and len(body) > _LARGE_BODY else body,
-                    headers=headers,
-                    allow_redirects=False,
-                    timeout=client_timeout(prepared.timeouts.connect),
-                    **self._connection_options(identity),
-                )
-        except (aiohttp.ClientError, OSError, ValueError) as error:
-            if self._closed:
-                raise self._closed_error(request) from error
-            if within is not None and bound.expired():
-                raise late_failure(
-                    action=request.action,
-                    server=self.server,
-                    seconds=within,
-                    what="a response",
-                ) from error
-            raise self._failure(error, request, prepared.timeouts) from error
-        return IncomingResponse(
-            response,
-            clock=self._clock,
-            request=request,
-            server=self.server,
-            timeouts=prepared.timeouts,
-            reads=self._reads,
+        connection.send(incoming, head, body)
+        if not await incoming.wait_for_head(deadline):
+            raise self._late(request, deadline, began)
+        return incoming
+
+    def _late(self, request: Request, deadline: float | None, began: float) -> TransportError:
+        seconds = (deadline or began) - began
+        return late_failure(
+            action=request.action, server=self.server, seconds=seconds, what="a response"
         )
 
-    def _closed_error(self, request: Request) -> ClientClosed:
-        return ClientClosed(f"{request.action}: the client was closed during the request")
-
-    def _target(self, url: str, headers: CIMultiDict[str]) -> URL:
-        target = URL(url, encoded=True)
-        # aiohttp reads a user in the URL as credentials, and rejects two of them.
-        return target.with_user(None) if self._names_user and "Authorization" in headers else target
-
-    def _connection_options(self, identity: Identity) -> dict[str, Any]:
-        """TLS and proxy; aiohttp reuses a connection only with the same TLS context."""
-        if self._tls is None:
-            return self._proxy
-        options = dict(self._proxy)
-        options["ssl"] = self._tls.context_for(identity)
-        if self._config.tls_server_name:
-            options["server_hostname"] = self._config.tls_server_name
+    def _context_for(self, identity: Identity) -> ssl.SSLContext:
+        assert self._tls is not None
+        context = self._tls.context_for(identity)
         if self._metrics is not None:
             self._report_reloads(self._metrics, self._tls)
-        return options
+        return context
 
     def _report_reloads(self, metrics: RequestMetrics, tls: TlsSource) -> None:
         for (result, reason), count in tls.stats().ca_reloads.items():
@@ -372,40 +447,104 @@ class Transport:
                 metrics.count_ca_reload(result=result, reason=reason)
             self._reloads[result, reason] = count
 
-    def _failure(
-        self, error: BaseException, request: Request, timeouts: Timeouts
-    ) -> TransportError:
-        return failure_of(error, action=request.action, server=self.server, timeouts=timeouts)
+    def _report_resolution(self, host: str, seconds: float) -> None:
+        assert self._metrics is not None
+        self._metrics.observe_resolution(host=host, seconds=seconds)
+
+    def _closed_error(self, request: Request) -> ClientClosed:
+        return ClientClosed(f"{request.action}: the client was closed during the request")
+
+    async def _follow(
+        self,
+        incoming: IncomingResponse,
+        url: str,
+        identity: Identity,
+        headers: bytes,
+        deadline: float | None,
+    ) -> IncomingResponse:
+        """Follow redirects within the same server."""
+        request, visited = incoming.request, [url]
+        while incoming.status in _REDIRECTS and request.method in {"GET", "HEAD"}:
+            target = _within_server(visited[-1], incoming.headers.get("Location", ""))
+            if target is None:
+                break
+            if target in visited or len(visited) > _MAX_REDIRECTS:
+                incoming.close()
+                raise self._redirect_error(request, [*visited, target])
+            await incoming.discard()
+            visited.append(target)
+            timeouts = incoming.timeouts
+            incoming = await self._send(
+                request, target, identity, headers, timeouts=timeouts, deadline=deadline
+            )
+        return incoming
+
+    def _redirect_error(self, request: Request, urls: list[str]) -> TransportError:
+        paths = [redacted_url(url).removeprefix(self.server)[:100] for url in urls]
+        problem = (
+            "the redirects lead in a circle"
+            if urls[-1] in urls[:-1]
+            else f"more than {_MAX_REDIRECTS} redirects"
+        )
+        return TransportError(
+            f"{request.action}: {self.server}: {problem}: {' -> '.join(paths[-4:])}"
+            " (check the server's address and the proxy in front of it)"
+        )
 
     # --- headers
 
     def _headers_for(
         self, identity: Identity, request: Request, accept: str, content_type: str
-    ) -> CIMultiDict[str]:
+    ) -> bytes:
+        """The lines of the head, up to those about the body."""
         if identity is not self._headers_of:
             self._headers, self._headers_of = {}, identity
-        headers = self._headers.get((accept, content_type))
-        if headers is None:
-            headers = self._make_headers(identity, accept, content_type)
-            if len(self._headers) < 64:
-                self._headers[accept, content_type] = headers
-        return _with_own_headers(headers, request.headers) if request.headers else headers
+        prepared = self._headers.get((accept, content_type))
+        if prepared is None:
+            pairs = self._make_headers(identity, accept, content_type)
+            prepared = _PreparedHeaders(pairs, self._encode(pairs, request))
+            if len(self._headers) < _MAX_PREPARED:
+                self._headers[accept, content_type] = prepared
+        if not request.headers:
+            return prepared.encoded
+        return self._encode(_merge(prepared.pairs, request.headers), request)
 
-    def _make_headers(self, identity: Identity, accept: str, content_type: str) -> CIMultiDict[str]:
-        headers = CIMultiDict({"Accept": accept})
-        headers["User-Agent"] = self._user_agent or default_user_agent()
+    def _make_headers(
+        self, identity: Identity, accept: str, content_type: str
+    ) -> tuple[tuple[str, str], ...]:
+        pairs = [("Host", self.host), ("Accept", accept)]
+        pairs.append(("User-Agent", self._user_agent or default_user_agent()))
         if not self._config.disable_compression:
-            headers["Accept-Encoding"] = "gzip"
+            pairs.append(("Accept-Encoding", "gzip"))
         if content_type:
-            headers["Content-Type"] = content_type
+            pairs.append(("Content-Type", content_type))
         if identity.authorization:
-            headers["Authorization"] = identity.authorization
-        if self._tls is None and "proxy_headers" in self._proxy:
+            pairs.append(("Authorization", identity.authorization))
+        elif self._user_info:
+            user, _, password = self._user_info.partition(":")
+            pairs.append(("Authorization", basic(unquote(user), unquote(password))))
+        if self._dialer is not None and self._dialer.forwards:
             # Without TLS the proxy receives the request itself, and no CONNECT.
-            headers.extend(self._proxy["proxy_headers"])
-        for name, value in impersonation_headers(self._config.impersonate):
-            headers.add(name, value)
-        return headers
+            pairs += self._dialer.proxy_headers
+        pairs += impersonation_headers(self._config.impersonate)
+        return _merge(tuple(pairs), self._own_headers)
+
+    def _encode(self, pairs: Iterable[tuple[str, str]], request: Request) -> bytes:
+        for name, value in pairs:
+            if _FIELD_NAME.fullmatch(name) is None or _FIELD_VALUE.fullmatch(value) is None:
+                raise TransportError(
+                    f"{request.action}: the header {name[:80]!r} has a character that is not"
+                    " valid in HTTP (remove it)"
+                )
+        lines = "".join([f"{name}: {value}\r\n" for name, value in pairs])
+        return lines.encode("utf-8", "surrogateescape")
+
+
+_WITHOUT_BODY = frozenset({"GET", "HEAD", "DELETE", "OPTIONS"})
+
+
+def _call_hook(hook: RequestHook, send: SendRequest) -> SendRequest:
+    return lambda request: hook(request, send)
 
 
 def _within_server(url: str, location: str) -> str | None:
@@ -423,18 +562,16 @@ def _within_server(url: str, location: str) -> str | None:
     return target if there[:2] == here[:2] else None
 
 
-def _with_own_headers(
-    headers: CIMultiDict[str], own: tuple[tuple[str, str], ...]
-) -> CIMultiDict[str]:
-    """The headers, overridden by those of the request."""
-    merged = headers.copy()
+def _merge(
+    pairs: tuple[tuple[str, str], ...], own: tuple[tuple[str, str], ...]
+) -> tuple[tuple[str, str], ...]:
+    """The headers, overridden by `own`."""
+    if not own:
+        return pairs
     names = {name.lower() for name, _ in own}
     if "impersonate-user" in names:
-        names |= {name.lower() for name in merged if name.lower().startswith("impersonate-")}
-    for name in names:
-        merged.popall(name, None)
-    merged.extend(own)
-    return merged
+        names |= {name.lower() for name, _ in pairs if name.lower().startswith("impersonate-")}
+    return (*(pair for pair in pairs if pair[0].lower() not in names), *own)
 
 
 def _has_own_credentials(request: Request) -> bool:

@@ -4,14 +4,17 @@ Guarantees: an event is returned when its last byte was received; an ERROR event
 stream that ends, breaks, is silent or reaches its maximum duration just ends, since its consumer
 resumes anyway; a cancelled read closes the connection at once; a watch that was not closed is
 closed when it is garbage collected.
+There are two ways to read it: a task waits for events (`async for`, `batch`), or plain code is
+called in the callback that brought their bytes (`pump`), which wakes no task.
 See also: `resuming_watch` (resumes after the end), `frames` (splits bytes into events).
 """
 
 from __future__ import annotations
 
+import asyncio
 import random as chance
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from enum import StrEnum
 from types import TracebackType
 from typing import Self, final
@@ -19,11 +22,12 @@ from typing import Self, final
 import msgspec
 
 from kubeloop.errors import ApiError, DecodeError, TimeoutExceeded, TransportError, error_from_event
-from kubeloop.kit import Clock, Random
-from kubeloop.wire import RawEvent, get_logger
+from kubeloop.kit import Clock, Random, Timer
+from kubeloop.wire import RawEvent, get_logger, split_event
 
 from .codec import EventReader
 from .failures import lost_failure
+from .frames import EventFrames
 from .incoming import IncomingResponse
 from .liveness import ServerProbe, SilenceLimits
 from .request import Request
@@ -46,7 +50,12 @@ LONGEST_WATCH = 600.0
 # The server ends a watch after `timeoutSeconds`; the client ends it a little later.
 GRACE = 30.0
 
+_SLACK = 0.001  # a timer may be early by a little
+
 _TYPES = frozenset({"ADDED", "MODIFIED", "DELETED", "BOOKMARK"})
+
+Apply = Callable[[Iterator[RawEvent]], bool]
+"""Handles events until the iterator is exhausted (True), or until others must run (False)."""
 
 
 class WatchEnd(StrEnum):
@@ -120,6 +129,7 @@ class Watch:
         self._failure: TransportError | None = None
         self._ready: deque[RawEvent] = deque()
         self._error: ApiError | None = None  # raised after the events that are ready
+        self._pump: _Pump | None = None  # while `pump` runs
         self._events = 0
         self._bytes = 0
 
@@ -182,15 +192,49 @@ class Watch:
                 await self._fill()
             except StopAsyncIteration:
                 return []
+        return self._take_ready()
+
+    def _take_ready(self) -> list[RawEvent]:
         found = list(self._ready)
         self._ready.clear()
         self._events += len(found)
         return found
 
+    async def pump(self, apply: Apply, split: Callable[[bytes], RawEvent] = split_event) -> None:
+        """Pass all events to `apply`, in the callbacks that bring their bytes; returns at the end.
+
+        If `apply` returns False, the socket is paused, and `apply` is called with the same
+        iterator in a later iteration of the event loop. Its exceptions end the watch and are
+        raised here. `split` makes an event of its text, if that is JSON. Safe to cancel: the
+        watch is closed.
+
+        Raises:
+            ApiError: as `batch`, after the events before it.
+            TransportError: there was no connection.
+        """
+        if isinstance(self._reader, EventFrames):
+            self._reader.split = split
+        await self.open()
+        pump = self._pump = _Pump(self, apply, asyncio.get_running_loop())
+        try:
+            pump.start()
+            await pump.done
+        except BaseException:
+            self.close()
+            raise
+        finally:
+            self._pump = None
+            pump.stop()
+        if self._error is not None:
+            error, self._error = self._error, None
+            raise error
+
     def close(self) -> None:
         """Close it at once. Safe to repeat; events that were not read are dropped."""
         self._ready.clear()
         self._end(WatchEnd.STOPPED)
+        if self._pump is not None:
+            self._pump.finish()
 
     async def aclose(self) -> None:
         """As `close`, for `contextlib.aclosing`."""
@@ -269,6 +313,8 @@ class Watch:
         self._failure = lost_failure(error, action=self._action, seconds=seconds)
         log.info("%s", self._failure)
         self._end(WatchEnd.SILENT)
+        if self._pump is not None:
+            self._pump.finish()
 
     def _end_silence(self) -> None:
         self._silent_since = None
@@ -282,6 +328,10 @@ class Watch:
             if self._ended is None:
                 self._end(WatchEnd.CLOSED if self._reader.close() else WatchEnd.BROKEN)
             return
+        self._split(chunk)
+
+    def _split(self, chunk: bytes) -> None:
+        """Add the events in `chunk` to those that are ready."""
         self._bytes += len(chunk)
         for event in self._reader.feed(chunk):
             if event.type not in _TYPES:
@@ -303,6 +353,167 @@ class Watch:
             self._end_silence()
         if self._ended is None:
             self._ended = why
+
+
+@final
+class _Pump:
+    """Passes the body of a watch to plain code. It lasts as long as one call of `pump`."""
+
+    def __init__(self, watch: Watch, apply: Apply, loop: asyncio.AbstractEventLoop) -> None:
+        self._watch = watch
+        self._apply = apply
+        self._loop = loop
+        self._clock = watch._clock
+        self.done: asyncio.Future[None] = loop.create_future()
+        self._incoming = watch._incoming
+        self._events: Iterator[RawEvent] | None = None  # not handled to their end
+        self._bytes: deque[bytes] = deque()  # received after them
+        self._has_ended = False  # nothing follows `_bytes`
+        self._failure: TransportError | None = None
+        self._is_scheduled = False
+        self._received_at = 0.0
+        self._timer: Timer | None = None
+
+    def start(self) -> None:
+        watch, incoming = self._watch, self._incoming
+        if watch._ready:
+            self._events = iter(watch._take_ready())
+        if incoming is None:
+            self._has_ended = True
+        else:
+            incoming.check_encoding()
+            self._received_at = self._clock.now()
+            self._wait_for_silence()
+            incoming.push_to(self)
+        if self._events is not None or self._has_ended:
+            self._continue()
+
+    def stop(self) -> None:
+        """Receive nothing more."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._incoming = None
+
+    # --- called by the response
+
+    def on_bytes(self, data: bytes) -> None:
+        if self._watch._silent_since is not None:
+            self._watch._end_silence()
+        self._received_at = self._clock.now()
+        self._bytes.append(data)
+        if self._events is None and not self._is_scheduled:
+            self._run()
+
+    def on_end(self, failure: TransportError | None) -> None:
+        self._has_ended = True
+        self._failure = failure
+        if self._events is None and not self._is_scheduled:
+            self._run()
+
+    # --- handling
+
+    def _continue(self) -> None:
+        self._is_scheduled = False
+        if self._incoming is not None or self._has_ended:
+            self._run()
+
+    def _run(self) -> None:
+        """Handle what has arrived, until others must run."""
+        try:
+            is_finished = self._handle()
+        except BaseException as error:  # noqa: BLE001 - raised by `pump`
+            self.finish(error)
+            return
+        watch = self._watch
+        if not is_finished:
+            self._is_scheduled = True
+            if self._incoming is not None:
+                self._incoming.pause()
+            self._loop.call_soon(self._continue)
+        elif watch._error is not None or watch._ended is not None:
+            self.finish()
+        elif self._has_ended:
+            self._end()
+        elif self._incoming is not None:
+            self._incoming.resume()
+
+    def _handle(self) -> bool:
+        """Whether nothing is left to handle now."""
+        watch, incoming = self._watch, self._incoming
+        if self._events is not None:
+            if not self._apply(self._events):
+                return False
+            self._events = None
+        decompressor = None if incoming is None else incoming.decompressor
+        while watch._error is None:
+            if decompressor is not None and decompressor.has_more:
+                data = b""
+            elif self._bytes:
+                data = self._bytes.popleft()
+            else:
+                return True
+            if decompressor is not None and incoming is not None:
+                data = incoming.decompress(data)
+            if not data:
+                continue
+            watch._split(data)
+            if watch._ready:
+                events = iter(watch._take_ready())
+                if not self._apply(events):
+                    self._events = events
+                    return False
+            if decompressor is not None and decompressor.has_more:
+                return False  # a piece is enough for one iteration of the event loop
+        return True
+
+    def _end(self) -> None:
+        """All bytes are handled, and there will be no more."""
+        watch = self._watch
+        try:
+            if self._failure is not None:
+                raise self._failure
+            if self._incoming is not None:
+                self._incoming.check_decompressed()
+        except TransportError as error:
+            log.info("%s: %s", watch._action, error)
+            watch._failure = error
+            watch._end(WatchEnd.BROKEN)
+        else:
+            watch._take(b"")
+        self.finish()
+
+    def finish(self, error: BaseException | None = None) -> None:
+        """Let `pump` return, or raise."""
+        self.stop()
+        if self.done.done():
+            return
+        if error is None:
+            self.done.set_result(None)
+        else:
+            self.done.set_exception(error)
+
+    # --- silence
+
+    def _wait_for_silence(self) -> None:
+        """Look again when the watch may have been silent for too long, or reaches its end."""
+        watch, now = self._watch, self._clock.now()
+        until = watch._deadline
+        if watch._wait.seconds is not None:
+            until = min(until, self._received_at + watch._wait.seconds)
+        self._timer = self._clock.timer(until - now, self._on_timer)
+
+    def _on_timer(self) -> None:
+        watch, now = self._watch, self._clock.now()
+        if self._incoming is None:
+            return
+        seconds = watch._wait.seconds
+        is_silent = seconds is not None and now - self._received_at >= seconds - _SLACK
+        if (is_silent or now >= watch._deadline) and not self._is_scheduled:
+            if watch._handle_silence() is not None:
+                self.finish()
+                return
+            self._received_at = now  # the next wait is counted from here
+        self._wait_for_silence()
 
 
 def _error_of_event(action: str, event: RawEvent) -> ApiError:

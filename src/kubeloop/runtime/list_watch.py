@@ -6,6 +6,7 @@ imports the other.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Self, cast, final
 
 from kubeloop.cache import Scope, WatchListSupport
@@ -101,6 +102,15 @@ class WatchStream:
         if not events and watch.failure is not None:
             raise watch.failure
         return events
+
+    async def pump(
+        self, apply: Callable[[Iterator[RawEvent]], bool], split: Callable[[bytes], RawEvent]
+    ) -> None:
+        """Pass all events to `apply` until the watch ends. Safe to cancel: it is closed."""
+        watch = self._watch or await self._create()
+        await watch.pump(apply, split)
+        if watch.failure is not None:
+            raise watch.failure
 
     async def aclose(self) -> None:
         """Close the watch. Idempotent."""

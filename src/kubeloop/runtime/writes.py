@@ -36,9 +36,8 @@ from kubeloop.wire import Projection
 from .client import Client
 
 if TYPE_CHECKING:
-    import aiohttp
-
     from kubeloop.discovery import DeferredMapper, MemoryCache
+    from kubeloop.rest import WebSocket
 
 __all__ = ["Write", "recording_client", "would_hold", "writes_of"]
 
@@ -226,7 +225,7 @@ class _RecordingSender:
         protocols: tuple[str, ...] = (),
         heartbeat: float | None = None,
         max_size: int | None = None,
-    ) -> aiohttp.ClientWebSocketResponse:
+    ) -> WebSocket:
         return await self._sender.websocket(
             request, protocols=protocols, heartbeat=heartbeat, max_size=max_size
         )

@@ -43,6 +43,9 @@ __all__ = [
 
 # For other packages of kubeloop; not public.
 from .definitions import required_fields as required_fields
+from .encoding import to_builtins as to_builtins
+from .encoding import to_data as to_data
+from .encoding import to_json as to_json
 from .errors import DecodeError as DecodeError
 from .errors import InvalidArgument as InvalidArgument
 from .errors import KubeError as KubeError

@@ -14,15 +14,28 @@ import functools
 import math
 import re
 import threading
-from collections.abc import Hashable, Mapping
-from typing import Any, TypeVar, cast
+from collections.abc import Mapping
+from typing import Any, TypeVar
 
 import msgspec
 
+from ._generated.meta_v1 import ManagedFieldsEntry, ObjectMeta
 from .errors import DecodeError, InvalidArgument
-from .model import UNSET, Extra, Kind, Model, api_version_of, kind_of, zero_of
+from .kinds import Resource
+from .model import (
+    UNSET,
+    Extra,
+    Kind,
+    Model,
+    api_version_of,
+    api_version_slot,
+    kind_of,
+    kind_slot,
+    slot_reader,
+    zero_of,
+)
 from .plan import ListOf, MapOf, Node, Object, Value, View, node_for, plan_of
-from .quantity import Quantity, decode_quantity
+from .quantity import Quantity, cached_quantity, decode_quantity
 from .times import Duration, MicroTime, parse_micro_time
 
 __all__ = ["decode", "from_builtins", "from_json", "from_yaml", "hook"]
@@ -38,13 +51,13 @@ def decode(type_: type[T], text: bytes | str | msgspec.Raw) -> T:
         DecodeError: not JSON, or not of this type; it has the path of the invalid value.
     """
     try:
-        value: T = _decoder(cast("Hashable", type_)).decode(text)
+        value: T = _decoder(type_).decode(text)  # type: ignore[arg-type] # hashable
     except msgspec.ValidationError as error:
         value = _decode_leniently(type_, text, error)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise _not_json(error) from error
     if isinstance(value, Kind):
-        _check_kind(value)
+        _complete(value)
     return value
 
 
@@ -85,6 +98,8 @@ def from_yaml(cls: type[M], text: bytes | str) -> M:
 
 def hook(type_: type, value: Any) -> Any:
     """Decode the scalar types that msgspec does not know."""
+    if type_ is Quantity and type(value) is str:  # a pod has many
+        return cached_quantity(value)
     if value is None:
         raise TypeError("the value is null")  # `_decode_leniently` handles null
     if type_ is Quantity:
@@ -102,7 +117,7 @@ _decoder_lock = threading.RLock()
 
 
 @functools.cache
-def _decoder(type_: Hashable) -> msgspec.json.Decoder[Any]:
+def _decoder(type_: Any) -> msgspec.json.Decoder[Any]:
     try:
         with _decoder_lock:
             return msgspec.json.Decoder(type_, dec_hook=hook)
@@ -145,6 +160,8 @@ def _separate(node: Node, data: Any) -> tuple[Any, _Extras | None]:
             return _separate_object(node, data)
         case View() if isinstance(data, dict):
             return _separate_view(node, data)
+        case MapOf() if node.hint is msgspec.Raw:
+            return msgspec.Raw(msgspec.json.encode(data)), None
         case MapOf() if isinstance(data, dict):
             pairs = {key: _separate(node.value, _or_zero(node.value, v)) for key, v in data.items()}
             below = {key: extras for key, (_, extras) in pairs.items() if extras}
@@ -215,6 +232,31 @@ def _attach(value: Any, extras: _Extras | None) -> None:
         _attach(child, inner)
 
 
+_metadata_slot = slot_reader(Resource, "metadata")
+_managed_fields_slot = slot_reader(ObjectMeta, "managed_fields")
+_fields_slot = slot_reader(ManagedFieldsEntry, "fields_v1")
+
+
+def _complete(model: Kind) -> None:
+    """Check the kind of a decoded object, and let it own all its parts."""
+    found_version, found_kind = api_version_slot(model), kind_slot(model)
+    if found_kind is not UNSET or found_version is not UNSET:  # items of lists have neither
+        expected = kind_of(type(model))
+        if found_kind != expected or found_version != api_version_of(type(model)):
+            _check_kind(model)
+        if expected:
+            # The class has the same values; this saves two strings for each object.
+            model.api_version = model.kind = UNSET
+    if isinstance(model, Resource):
+        metadata = _metadata_slot(model)
+        entries = UNSET if metadata is UNSET else _managed_fields_slot(metadata)
+        if entries is not UNSET:
+            for entry in entries:
+                text = _fields_slot(entry)
+                if type(text) is msgspec.Raw:
+                    entry.fields_v1 = text.copy()  # else it would keep the whole text in memory
+
+
 def _check_kind(model: Kind) -> None:
     cls = type(model)
     for path, found, expected in (
@@ -227,9 +269,6 @@ def _check_kind(model: Kind) -> None:
                 "(decode it as the class of that kind)",
                 path=path,
             )
-    # The class has the same values; this saves two strings for each object.
-    if expected:
-        model.api_version = model.kind = UNSET
 
 
 # --- errors

@@ -6,15 +6,16 @@ depth, in copies and pickles too.
 
 How: an absent field is `UNSET` in its slot. Reading it returns an empty value and, if that is
 mutable, stores it marked as implied, so that encoding can distinguish "read but never filled"
-from "set to empty". Unknown keys are in the `_extra` slot of their struct. The garbage
-collector does not track models (`gc=False`): they are trees, and traversing millions of them
-repeatedly makes large lists slow.
+from "set to empty". Unknown keys are in the `_extra` slot of their struct. A lazy field holds
+its JSON until it is read. The garbage collector does not track models (`gc=False`): they are
+trees, and traversing millions of them repeatedly makes large lists slow.
 See also: decoding (`codec`), encoding (`encoding`), the fields of a class (`plan`).
 """
 
 from __future__ import annotations
 
 import copy
+import functools
 import sys
 import types
 import typing
@@ -22,7 +23,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
 import msgspec
+from msgspec import Raw
 
+from .errors import DecodeError
 from .quantity import Quantity
 from .times import Duration
 
@@ -100,6 +103,35 @@ def _implied_field(owner: type, name: str, slot: MemberDescriptorType) -> Implie
     return field
 
 
+def _lazy_field(name: str, slot: MemberDescriptorType) -> ImpliedField:
+    """A field whose slot may hold JSON, which is decoded when the field is first read."""
+    read, write = slot.__get__, slot.__set__
+
+    def value_of(self: Model) -> Any:
+        value = read(self)
+        if type(value) is Raw:
+            value = decode_lazy(value)
+            if not isinstance(value, dict | None):
+                raise DecodeError(f"expected an object, found {type(value).__name__}", path=name)
+        elif value is not UNSET:
+            return value
+        value = ImpliedMap() if value is None or value is UNSET else value
+        write(self, value)
+        return value
+
+    field = ImpliedField(value_of, write)
+    field.slot = slot
+    return field
+
+
+def decode_lazy(text: Raw) -> Any:
+    """The value of a lazy field. Raises: DecodeError."""
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise DecodeError(f"the text is not JSON: {error}") from error
+
+
 def _factory_of(hint: Any) -> Callable[[], tuple[Any, bool]]:
     """The factory of a type's empty value, and whether that is mutable and must be stored."""
     kind = typing.get_origin(hint) or hint
@@ -143,11 +175,16 @@ class ModelMeta(msgspec.StructMeta):
                 namespace[field] = msgspec.field(default=UNSET, name=renamed)
             elif namespace[field] in ([], {}):
                 namespace[field] = UNSET
+        lazy: frozenset[str] = namespace.get("__lazy__", frozenset())
+        for field in lazy:
+            namespace["__annotations__"][field] = Raw
         cls = super().__new__(mcls, name, bases, namespace, **options)
         for field in fields:
             slot = _slot(cls, field)
             if slot is not None and _default(cls, field) is UNSET and field != "_extra":
-                setattr(cls, field, _implied_field(cls, field, slot))
+                is_lazy = field in lazy
+                implied = _lazy_field(field, slot) if is_lazy else _implied_field(cls, field, slot)
+                setattr(cls, field, implied)
         # Fields without a value in the class body are required by the API.
         inherited: frozenset[str] = getattr(cls, "__required__", frozenset())
         cls.__required__ = frozenset(inherited - set(fields) | bare)  # type: ignore[attr-defined] # on Model
@@ -207,6 +244,13 @@ def _slot(cls: type, field: str) -> MemberDescriptorType | None:
     return found.slot if isinstance(found, ImpliedField) else found
 
 
+def slot_reader(cls: type, field: str) -> Callable[[Any], Any]:
+    """Reads the value of a slot as it is: `UNSET` if the field is absent."""
+    slot = _slot(cls, field)
+    assert slot is not None, f"{cls.__name__} has no field {field}"
+    return slot.__get__
+
+
 def _default(cls: Any, field: str) -> Any:
     """The default of a field; msgspec aligns its defaults with the last fields."""
     names, defaults = cls.__struct_fields__, cls.__struct_defaults__
@@ -234,6 +278,7 @@ class Model(
     __required__: ClassVar[frozenset[str]] = frozenset()  # fields without a value
     __optional__: ClassVar[frozenset[str]] = frozenset()  # of built-in kinds: objects that read
     # as empty where they are not set, and that the API does not require
+    __lazy__: ClassVar[frozenset[str]] = frozenset()  # maps that are decoded when they are read
     __kind_options__: ClassVar[Mapping[str, Any]] = {}  # the options of a kind
 
     # No JSON text decodes into an Extra, so a key of this name is unknown like any other.
@@ -325,7 +370,7 @@ _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 def _display(value: Any) -> str:
     if isinstance(value, dict) and _LAST_APPLIED in value:
         return repr({**value, _LAST_APPLIED: HIDDEN})
-    return repr(value)
+    return bytes(value).decode(errors="replace") if type(value) is Raw else repr(value)
 
 
 def slots_of(model: Model) -> Iterator[tuple[str, Any]]:
@@ -335,7 +380,7 @@ def slots_of(model: Model) -> Iterator[tuple[str, Any]]:
 
 def is_absent(value: Any) -> bool:
     """Whether the value of a slot means "not set", so that it is not encoded."""
-    if value is UNSET or value is None:
+    if value is UNSET or value is None or (type(value) is Raw and value == _NULL):
         return True
     if isinstance(value, ImpliedList | ImpliedMap):
         return not value
@@ -346,7 +391,12 @@ def is_absent(value: Any) -> bool:
     )
 
 
+_NULL = Raw(b"null")
+
+
 def _normalized(value: Any) -> Any:
+    if type(value) is Raw:
+        return decode_lazy(value)
     return None if value is IMPLIED or is_absent(value) else value
 
 
@@ -385,6 +435,7 @@ class Kind(Model):
         ) -> None: ...
 
 
+@functools.cache
 def api_version_of(cls: type[Kind]) -> str:
     """`apps/v1` or `v1`; empty for a class without a group and version."""
     options = cls.__kind_options__
@@ -392,6 +443,7 @@ def api_version_of(cls: type[Kind]) -> str:
     return f"{group}/{version}" if group else str(version)
 
 
+@functools.cache
 def kind_of(cls: type[Kind]) -> str:
     """The kind of a class; empty for a class without one."""
     return str(cls.__kind_options__.get("kind", ""))
@@ -413,3 +465,7 @@ def _class_constant(name: str, ask: Callable[[type[Kind]], str]) -> ImpliedField
 
 setattr(Kind, "api_version", _class_constant("api_version", api_version_of))  # noqa: B010
 setattr(Kind, "kind", _class_constant("kind", kind_of))  # noqa: B010
+
+# The slots, in which objects of a class with a kind usually hold nothing.
+api_version_slot = slot_reader(Kind, "api_version")
+kind_slot = slot_reader(Kind, "kind")

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from .model import ImpliedField, Model, ModelMeta, hints_of
+from .model import Model, ModelMeta, hints_of, slot_reader
 
 __all__ = [
     "FieldPlan",
@@ -81,16 +81,10 @@ def plan_of(cls: type[msgspec.Struct]) -> dict[str, FieldPlan]:
     """The fields of a model or a view by wire name, without the slot for unknown keys."""
     hints = hints_of(cls)
     return {
-        wire: FieldPlan(name, wire, _reader(cls, name), node_for(hints[name]))
+        wire: FieldPlan(name, wire, slot_reader(cls, name), node_for(hints[name]))
         for name, wire in zip(cls.__struct_fields__, cls.__struct_encode_fields__, strict=True)
         if name != "_extra"
     }
-
-
-def _reader(cls: type[msgspec.Struct], name: str) -> Callable[[Model], Any]:
-    found = getattr(cls, name)
-    slot = found.slot if isinstance(found, ImpliedField) else found
-    return typing.cast("Callable[[Model], Any]", slot.__get__)
 
 
 @functools.cache
@@ -102,6 +96,8 @@ def node_for(hint: Any) -> Node:
             return ListOf(bare, optional, node_for(item))
         case (origin, (_, value)) if origin is dict:
             return MapOf(bare, optional, node_for(value))
+    if bare is msgspec.Raw:  # a lazy field
+        return MapOf(bare, optional, node_for(Any))
     if isinstance(bare, ModelMeta):
         return Object(typing.cast("type[Model]", bare), optional)
     if isinstance(bare, msgspec.StructMeta):

@@ -11,6 +11,7 @@ import functools
 import operator
 import re
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, final
 
 import msgspec
@@ -59,10 +60,17 @@ class Projection:
 
     With `of`, each path must exist in that class. A path into a list is rejected: select the
     list. `decode` returns an opaque row that holds the values in little memory, and `getter` a
-    function that reads one of them from a row.
+    function that reads one of them from a row. A path in `types` is decoded as that type, and
+    another value than that or null is an error: this is faster than to check it afterwards.
+    `Raw` skips the value.
     """
 
-    def __init__(self, *paths: str, of: type[Model] | None = None) -> None:
+    def __init__(
+        self,
+        *paths: str,
+        of: type[Model] | None = None,
+        types: Mapping[str, Any] = MappingProxyType({}),
+    ) -> None:
         if not paths:
             raise InvalidArgument("a projection needs at least one field path")
         self.paths = paths
@@ -70,7 +78,8 @@ class Projection:
         for path, steps in self._steps.items():
             if of is not None:
                 _check(path, steps, node_for(of))
-        self._row = _row_type(_tree(self._steps.values()))
+        by_steps = {parse_path(path): type_ for path, type_ in types.items()}
+        self._row = _row_type(_tree(self._steps.values()), by_steps)
         self._decoder = msgspec.json.Decoder(self._row, dec_hook=hook)
         places = [
             _location(self._row, self._steps[path]) for path in paths
@@ -78,7 +87,10 @@ class Projection:
         self._getters = tuple(_getter(names, rest) for names, rest in places)
         # One call for all values if they are all in the row itself.
         in_row = len(paths) > 1 and not any(rest for _, rest in places)
-        self._all = operator.attrgetter(*(names for names, _ in places)) if in_row else None
+        # Public for hot paths: `decode` without its translation of errors, and all values of a
+        # row; None if a value is inside another one.
+        self.decode_strictly: Callable[[bytes | msgspec.Raw], Any] = self._decoder.decode
+        self.values_of = operator.attrgetter(*(names for names, _ in places)) if in_row else None
 
     def __repr__(self) -> str:
         return f"Projection({', '.join(map(repr, self.paths))})"
@@ -99,8 +111,8 @@ class Projection:
     def read(self, text: bytes | msgspec.Raw | str) -> tuple[Any, ...]:
         """The values of all paths. Raises `DecodeError` as `decode` does."""
         row = self.decode(text)
-        if self._all is not None:
-            found: tuple[Any, ...] = self._all(row)
+        if self.values_of is not None:
+            found: tuple[Any, ...] = self.values_of(row)
             return found
         return tuple([get(row) for get in self._getters])
 
@@ -157,17 +169,22 @@ def _tree(paths: Any) -> _Tree:
     return tree
 
 
-def _row_type(tree: _Tree) -> type[msgspec.Struct]:
+def _row_type(
+    tree: _Tree, types: Mapping[tuple[str, ...], Any], above: tuple[str, ...] = ()
+) -> type[msgspec.Struct]:
     """A struct for the fields of one level; msgspec skips unknown keys."""
     fields: list[tuple[str, Any, Any]] = []
     renames: dict[str, str] = {}
     for index, (wire, below) in enumerate(tree.items()):
         name = f"f{index}"
         renames[name] = wire
+        steps = (*above, wire)
         if below is None:
-            fields.append((name, Any, None))
+            type_ = types.get(steps, Any)
+            # A union of Raw and None cannot be decoded; null is a Raw as well.
+            fields.append((name, type_ if type_ in {Any, msgspec.Raw} else type_ | None, None))
         else:
-            inner = _row_type(below)
+            inner = _row_type(below, types, steps)
             fields.append((name, inner, inner()))
     return msgspec.defstruct("Row", fields, frozen=True, gc=False, rename=renames)
 
@@ -179,10 +196,14 @@ def _location(row: type[msgspec.Struct], steps: tuple[str, ...]) -> tuple[str, t
     for index, step in enumerate(steps):
         info = {field.encode_name: field for field in msgspec.structs.fields(row_type)}[step]
         names.append(info.name)
-        if info.type is Any:
+        if not _is_row(info.type):
             return ".".join(names), steps[index + 1 :]
         row_type = info.type
     raise AssertionError(f"no end in {steps}")  # pragma: no cover
+
+
+def _is_row(type_: Any) -> bool:
+    return isinstance(type_, type) and issubclass(type_, msgspec.Struct)
 
 
 def _getter(names: str, rest: tuple[str, ...]) -> Callable[[Any], Any]:
@@ -205,5 +226,5 @@ def _without_nulls(data: Any, row: type[msgspec.Struct]) -> Any:
         value = data.get(field.encode_name)
         if value is not None:
             inner = field.type
-            kept[field.encode_name] = value if inner is Any else _without_nulls(value, inner)
+            kept[field.encode_name] = _without_nulls(value, inner) if _is_row(inner) else value
     return kept

@@ -26,7 +26,7 @@ from .quantity_text import (
     times_ten,
 )
 
-__all__ = ["Quantity", "QuantityFormat", "decode_quantity"]
+__all__ = ["Quantity", "QuantityFormat", "cached_quantity", "decode_quantity"]
 
 _LARGEST_BITS: Final = 13_000  # 3900 digits; Python prints no integer above 4300
 
@@ -241,16 +241,17 @@ def decode_quantity(value: object) -> Quantity:
     Equal texts share one object: a list of 20,000 pods has few different ones.
     """
     if isinstance(value, str):
-        return _cached(value)
+        return cached_quantity(value)
     if value is None:
-        return _cached("0")
+        return cached_quantity("0")
     if isinstance(value, int | float | Decimal):
         return Quantity(value)
     raise _invalid_quantity(value)
 
 
 @lru_cache(maxsize=4096)
-def _cached(text: str) -> Quantity:
+def cached_quantity(text: str) -> Quantity:
+    """The quantity for a text; equal texts share one object."""
     return Quantity(text.strip(" "))  # spaces are allowed here, as in client-go
 
 

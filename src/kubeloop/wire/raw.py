@@ -46,7 +46,7 @@ class RawList(msgspec.Struct, frozen=True, rename="camel"):
         return (self.metadata and self.metadata.continue_) or ""
 
 
-class RawEvent(msgspec.Struct, frozen=True):
+class RawEvent(msgspec.Struct, frozen=True, gc=False):
     """A watch event with its object as raw bytes."""
 
     type: str

@@ -126,6 +126,7 @@ class ListMeta(Model):
 
 
 class ManagedFieldsEntry(Model):
+    __lazy__: ClassVar[frozenset[str]] = frozenset(['fields_v1'])
     api_version: str | None = None
     fields_type: str | None = None
     fields_v1: dict[str, Any] = UNSET
