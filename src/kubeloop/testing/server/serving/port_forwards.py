@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import hashlib
 import logging
+import os
 import socket
 import struct
 from typing import final
@@ -92,7 +93,7 @@ class _Target:
             try:
                 return await asyncio.open_connection(*found)
             except OSError as error:
-                why = error.strerror or str(error)
+                why = os.strerror(error.errno) if error.errno else str(error)
                 raise OSError(self._error(port, why.lower())) from error
         near, far = socket.socketpair()
         reader, writer = await asyncio.open_connection(sock=far)

@@ -72,16 +72,18 @@ def connect(verbs: Verbs, request: Request, call: Call) -> PodConnection:
     _check_host(spec, call.name)
     query = request.query
     tty = bool(query.flag("tty"))
+    container_spec = _container_spec(spec, container)
     command = tuple(query.get("command", ())) if call.part == "exec" else None
     found = RemoteCommand(
         **place,
         container=container,
         command=command,
-        spec=_container_spec(spec, container),
+        spec=container_spec,
         stdin=bool(query.flag("stdin")),
         stdout=bool(query.flag("stdout")),
         stderr=bool(query.flag("stderr")) and not tty,
-        tty=tty,
+        # Whether a running process has a terminal was decided when it started.
+        tty=tty if command is not None else bool(container_spec.get("tty")),
     )
     return msgspec.structs.replace(found, refusal=_container_refusal(pod, found))
 
