@@ -14,7 +14,8 @@ import pytest
 
 from kubeloop.errors import InvalidArgument
 from kubeloop.kit import spdy
-from kubeloop.testing import APIServer, Kubelet, Process, StatusError
+from kubeloop.testing import APIServer, Kubelet, Process, StatusError, User
+from kubeloop.testing.server import Service
 from tests.testing.server.conftest import Api
 from tests.testing.server.server_objects import PODS, pod
 
@@ -472,6 +473,37 @@ async def test_a_request_that_is_no_handshake_is_refused(api: Api) -> None:
     assert no_key.code == bad_port.code == 400
     assert no_stream.raw == b"you must specify at least 1 of stdin, stdout, stderr"
     assert (no_port.code, no_port.raw) == (400, b'query parameter "port" is required')
+
+
+async def test_websockets_need_the_verb_create_beside_get() -> None:
+    tokens = {"ann": User("ann"), "bob": User("bob")}
+    group = "rbac.authorization.k8s.io"
+    async with (
+        Service(rbac=True, tokens=tokens) as server,
+        aiohttp.ClientSession(server.url) as session,
+    ):
+        admin = {"Authorization": f"Bearer {server.token}"}
+        api = Api(session)
+        await api("POST", PODS, pod("web"), headers=admin)
+        for name, verbs in (("ann", ["get"]), ("bob", ["get", "create"])):
+            rule = {"apiGroups": [""], "resources": ["pods/exec"], "verbs": verbs}
+            role = {"metadata": {"name": name}, "rules": [rule]}
+            binding = {
+                "metadata": {"name": name},
+                "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": name},
+                "subjects": [{"apiGroup": group, "kind": "User", "name": name}],
+            }
+            path = f"/apis/{group}/v1"
+            await api("POST", f"{path}/clusterroles", role, headers=admin)
+            await api("POST", f"{path}/clusterrolebindings", binding, headers=admin)
+        asked = {"command": "ls", "stdout": "1"}
+
+        reader = await refused(api, "exec", headers={"Authorization": "Bearer ann"}, **asked)
+        writer = await refused(api, "exec", headers={"Authorization": "Bearer bob"}, **asked)
+
+    assert reader.code == 403
+    assert reader.json["message"] == 'pods "web" is forbidden: '
+    assert writer.json["message"] == "pod web does not have a host assigned"
 
 
 # --- attach
