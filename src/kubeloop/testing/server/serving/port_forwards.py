@@ -52,13 +52,13 @@ class PortForwards:
         offered = offered_protocols(http)
         is_tunnel = TUNNEL in offered
         protocol = Subprotocol(TUNNEL) if is_tunnel else choose_forward(offered)
-        if protocol is None:
-            return refuse_handshake(headers)
-        if not forward.ports and not is_tunnel:
-            text = 'query parameter "port" is required'
-            return web.Response(status=400, text=text, headers=headers)
+        wrong = "" if is_tunnel else _check_ports(forward.ports)
+        if wrong:
+            return web.Response(status=400, text=wrong, headers=headers)
         if forward.refusal:
             return web.Response(status=500, text=forward.refusal, headers=headers)
+        if protocol is None or http.method != "GET":
+            return refuse_handshake(http, headers)
         ws = await accept(http, protocol.name, headers)
         with contextlib.suppress(ConnectionError):
             async with TaskOwner(on_failure=_log_failure) as tasks:
@@ -69,6 +69,19 @@ class PortForwards:
                     await _Channels(ws, protocol, target, tasks).run(forward.ports)
             await ws.close()
         return ws
+
+
+def _check_ports(ports: tuple[int, ...]) -> str:
+    """Why a kubelet refuses these ports (`NewV4Options`)."""
+    if not ports:
+        return 'query parameter "port" is required'
+    for port in ports:
+        if port == 0:
+            return 'port "0" must be > 0'
+        if port > 65535:
+            number = f'strconv.ParseUint: parsing "{port}": value out of range'
+            return f'unable to parse "{port}" as a port: {number}'
+    return ""
 
 
 def _log_failure(name: str, error: Exception) -> None:

@@ -72,12 +72,13 @@ class RemoteCommands:
         """
         offered = offered_protocols(http)
         protocol = choose_remote_command(offered)
-        if protocol is None:
-            return refuse_handshake(headers)
-        if command.refusal and not protocol.can_close:
-            # Such a request reaches the kubelet, which responds before any handshake.
+        # kube-apiserver accepts v5 itself; the kubelet, which gets all else, checks first.
+        is_translated = protocol is not None and protocol.can_close
+        if command.refusal and not is_translated:
             code = 400 if command.refusal.startswith("you must") else 500
             return web.Response(status=code, text=command.refusal, headers=headers)
+        if protocol is None or http.method != "GET":
+            return refuse_handshake(http, headers)
         socket = await accept(http, protocol.name, headers)
         connection = _Connection(socket, protocol, command)
         # A client that disconnects is noticed by the end of `serve`, whichever task sees it.
@@ -271,8 +272,10 @@ def offered_protocols(http: web.BaseRequest) -> list[str]:
     return [name.strip() for name in found.split(",") if name.strip()]
 
 
-def refuse_handshake(headers: CIMultiDict[str]) -> web.Response:
-    """The response to a handshake without a known subprotocol: an empty 403."""
+def refuse_handshake(http: web.BaseRequest, headers: CIMultiDict[str]) -> web.Response:
+    """The response to a handshake with another method, or without a known subprotocol."""
+    if http.method != "GET":
+        return web.Response(status=405, body=b"bad method", headers=headers)
     return web.Response(status=403, headers=headers)
 
 

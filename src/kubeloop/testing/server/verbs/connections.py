@@ -61,11 +61,11 @@ PodConnection: TypeAlias = RemoteCommand | PortForward
 
 def connect(verbs: Verbs, request: Request, call: Call) -> PodConnection:
     """The connection that a request asks for. Raises `StatusError`."""
+    ports = _ports(request.query) if call.part == "portforward" else ()
     pod = verbs.get(call).obj
     spec, meta = pod.get("spec") or {}, pod["metadata"]
     place = {"namespace": call.namespace, "pod": call.name, "uid": str(meta.get("uid", ""))}
     if call.part == "portforward":
-        ports = tuple(_ports(request.query))
         _check_host(spec, call.name)
         return PortForward(**place, ports=ports, refusal=_pod_refusal(pod, call))
     container = _container(spec, call.name, request.query.text("container"))
@@ -132,12 +132,13 @@ def _pod_refusal(pod: Object, call: Call) -> str:
     return f'pod not found ("{call.name}_{call.namespace}")'
 
 
-def _ports(query: Query) -> list[int]:
-    found = []
-    for text in ",".join(query.get("ports", ())).split(","):
-        if not text:
-            continue
-        if not text.isdecimal() or not 0 < int(text) < 65536:
-            raise bad_request(f'strconv.ParseUint: parsing "{text[:64]}": invalid port')
-        found.append(int(text))
-    return found
+def _ports(query: Query) -> tuple[int, ...]:
+    """The ports of a request; a kubelet checks later whether they can be ports."""
+    texts = [text for each in query.get("ports", ()) for text in each.split(",")]
+    for text in texts:
+        if not (text.isascii() and text.isdecimal()):
+            raise bad_request(
+                f'cannot convert to []int32: strconv.ParseUint: parsing "{text[:64]}": '
+                "invalid syntax"
+            )
+    return tuple(map(int, texts))
