@@ -159,7 +159,7 @@ def test_kubectl_logs_prints_selects_and_follows(kubectl: Kubectl, kubelet: Kube
         seen.append(follow.stdout.readline())
         kubelet.restart_container("web", namespace=namespace)
         rest = follow.stdout.read()
-    kubelet.log("web", "four\n", container="main", namespace=namespace)
+    kubelet.log("web", "four\n", namespace=namespace)
 
     assert (seen, rest) == (["one\n", "two\n", "three\n"], "")
     assert kubectl("logs", "web") == "four"

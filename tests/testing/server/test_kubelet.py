@@ -129,7 +129,6 @@ async def test_a_command_prints_and_succeeds(api: Api, kubelet: Kubelet, protoco
 
 @pytest.mark.parametrize("protocol", [V5, V4])
 async def test_an_exit_code_is_in_the_status(api: Api, kubelet: Kubelet, protocol: str) -> None:
-    """WTC-18"""
     kubelet.command("false", exit_code=3)
 
     found = status(await execute(api, "false", protocols=(protocol,)))
@@ -139,7 +138,6 @@ async def test_an_exit_code_is_in_the_status(api: Api, kubelet: Kubelet, protoco
 
 
 async def test_a_program_reads_until_the_client_ends_the_input(api: Api, kubelet: Kubelet) -> None:
-    """WTC-15, WTC-C10"""
     kubelet.command("cat", cat)
 
     output = await execute(api, "cat", stdin=b"binary \x00\xff")
@@ -191,6 +189,27 @@ async def test_a_program_that_raises_is_an_internal_error(
     assert "Process(('broken',) in default/web/main) failed" in caplog.text
 
 
+async def test_an_error_of_a_programs_own_connection_is_reported(
+    api: Api, kubelet: Kubelet
+) -> None:
+    async def broken(process: Process) -> int:
+        raise ConnectionRefusedError("no database")
+
+    kubelet.command("broken", broken)
+
+    assert "no database" in status(await execute(api, "broken"))["message"]
+
+
+async def test_input_after_its_end_is_dropped(api: Api, kubelet: Kubelet) -> None:
+    kubelet.command("cat", cat)
+    async with connect(api, "exec", query={"command": "cat", **ALL}) as client:
+        for message in (b"\x00in time", b"\xff\x00", b"\x00late", b"\xff\x00"):
+            await client.socket.send_bytes(message)
+        output = await client.output()
+
+    assert output[1] == b"in time"
+
+
 @pytest.mark.parametrize("protocols", [(), ("channel.k8s.io",)])
 async def test_before_v4_an_error_is_a_text_and_a_success_nothing(
     api: Api, kubelet: Kubelet, protocols: tuple[str, ...]
@@ -220,8 +239,6 @@ async def test_with_base64_messages_are_texts(api: Api, kubelet: Kubelet) -> Non
 
 
 async def test_a_terminal_has_sizes_and_one_output(api: Api, kubelet: Kubelet) -> None:
-    """WTC-17, WTC-C9"""
-
     async def top(process: Process) -> None:
         first, second = await process.resized(), await process.resized()
         await process.stderr.write(f"{process.tty} {first.width} {second.height} {process.size}")
@@ -601,7 +618,6 @@ async def test_many_connections_share_one_tunnel(api: Api, kubelet: Kubelet) -> 
 async def test_a_port_without_a_listener_is_reported_on_the_error_stream(
     api: Api, kubelet: Kubelet, is_registered: bool
 ) -> None:
-    """WTC-C15"""
     unused = await asyncio.start_server(shout, "127.0.0.1", 0)
     address = unused.sockets[0].getsockname()[:2]
     unused.close()
@@ -632,6 +648,26 @@ async def test_a_reset_stream_ends_its_connection(api: Api, kubelet: Kubelet) ->
 
         assert await client.read(error) == b""
         await ended.wait()
+
+
+async def test_a_port_function_that_raises_ends_its_connection_only(
+    api: Api, kubelet: Kubelet, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def broken(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        raise ValueError("out of order")
+
+    kubelet.port(80, broken)
+    kubelet.port(81, shout)
+    async with tunnel(api) as client:
+        await client.open("error", "80")
+        first = await client.open("data", "80")
+        ended = await client.read(first)
+        await client.open("error", "81", "1")
+        second = await client.open("data", "81", "1")
+        await client.send(second, b"hi", fin=True)
+
+        assert (ended, await client.read(second)) == (b"", b"HI!")
+    assert "port 80 of pod web failed" in caplog.text
 
 
 @pytest.mark.parametrize(("kind", "port"), [("data", "0"), ("data", "x"), ("stdin", "80")])
@@ -731,11 +767,26 @@ async def test_lines_are_appended_rotated_and_kept_for_the_previous_run(
     kubelet.rotate_log("web", keep=1)
     rotated = (await api.get(log)).raw
     kubelet.restart_container("web")
-    kubelet.log("web", "again\n", container="main")
+    kubelet.log("web", "again\n")
 
     assert (whole, rotated) == (b"one\ntwo\nthree\n", b"three\n")
     assert (await api.get(log)).raw == b"again\n"
     assert (await api.get(log, previous="true")).raw == b"three\n"
+
+
+async def test_a_text_for_all_containers_is_in_every_log(api: Api, kubelet: Kubelet) -> None:
+    two = pod("two")
+    two["spec"]["containers"].append({"name": "side", "image": "x"})
+    await api.create(PODS, two)
+    kubelet.run_pod("two")
+    kubelet.log("two", "both\n")
+    kubelet.log("two", "side\n", container="side")
+    kubelet.log("two", "again\n")
+
+    main = await api.get(f"{PODS}/two/log", container="main")
+    side = await api.get(f"{PODS}/two/log", container="side")
+
+    assert (main.raw, side.raw) == (b"both\nagain\n", b"both\nside\nagain\n")
 
 
 async def test_a_log_is_followed_through_a_rotation_until_the_container_ends(

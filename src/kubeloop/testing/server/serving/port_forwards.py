@@ -24,7 +24,7 @@ from kubeloop.kit import TaskOwner, spdy
 from ..kubelet.channels import TUNNEL, BadMessage, Subprotocol, choose_forward
 from ..kubelet.programs import Programs
 from ..verbs.connections import PortForward
-from .remote_commands import accept, offered_protocols, refuse_handshake
+from .remote_commands import accept, offered_protocols, reject_handshake
 
 __all__ = ["PortForwards"]
 
@@ -55,10 +55,10 @@ class PortForwards:
         wrong = "" if is_tunnel else _check_ports(forward.ports)
         if wrong:
             return web.Response(status=400, text=wrong, headers=headers)
-        if forward.refusal:
-            return web.Response(status=500, text=forward.refusal, headers=headers)
+        if forward.kubelet_error:
+            return web.Response(status=500, text=forward.kubelet_error, headers=headers)
         if protocol is None or http.method != "GET":
-            return refuse_handshake(http, headers)
+            return reject_handshake(http, headers)
         ws = await accept(http, protocol.name, headers)
         with contextlib.suppress(ConnectionError):
             async with TaskOwner(on_failure=_log_failure) as tasks:

@@ -38,7 +38,7 @@ class RemoteCommand(msgspec.Struct, frozen=True):
     stdout: bool = False
     stderr: bool = False
     tty: bool = False
-    refusal: str = ""  # why the kubelet cannot do it
+    kubelet_error: str = ""  # why the kubelet cannot do it
 
     @property
     def key(self) -> str:
@@ -53,7 +53,7 @@ class PortForward(msgspec.Struct, frozen=True):
     pod: str
     uid: str
     ports: tuple[int, ...] = ()
-    refusal: str = ""
+    kubelet_error: str = ""
 
 
 PodConnection: TypeAlias = RemoteCommand | PortForward
@@ -64,10 +64,10 @@ def connect(verbs: Verbs, request: Request, call: Call) -> PodConnection:
     ports = _ports(request.query) if call.part == "portforward" else ()
     pod = verbs.get(call).obj
     spec, meta = pod.get("spec") or {}, pod["metadata"]
-    place = {"namespace": call.namespace, "pod": call.name, "uid": str(meta.get("uid", ""))}
+    names = {"namespace": call.namespace, "pod": call.name, "uid": str(meta.get("uid", ""))}
     if call.part == "portforward":
         _check_host(spec, call.name)
-        return PortForward(**place, ports=ports, refusal=_pod_refusal(pod, call))
+        return PortForward(**names, ports=ports, kubelet_error=_pod_error(pod, call))
     container = _container(spec, call.name, request.query.text("container"))
     _check_host(spec, call.name)
     query = request.query
@@ -75,7 +75,7 @@ def connect(verbs: Verbs, request: Request, call: Call) -> PodConnection:
     container_spec = _container_spec(spec, container)
     command = tuple(query.get("command", ())) if call.part == "exec" else None
     found = RemoteCommand(
-        **place,
+        **names,
         container=container,
         command=command,
         spec=container_spec,
@@ -85,7 +85,7 @@ def connect(verbs: Verbs, request: Request, call: Call) -> PodConnection:
         # Whether a running process has a terminal was decided when it started.
         tty=tty if command is not None else bool(container_spec.get("tty")),
     )
-    return msgspec.structs.replace(found, refusal=_container_refusal(pod, found))
+    return msgspec.structs.replace(found, kubelet_error=_container_error(pod, found))
 
 
 def _check_host(spec: Object, name: str) -> None:
@@ -113,7 +113,7 @@ def _container_spec(spec: Object, name: str) -> Object:
     return next(each for each in found if each["name"] == name)
 
 
-def _container_refusal(pod: Object, command: RemoteCommand) -> str:
+def _container_error(pod: Object, command: RemoteCommand) -> str:
     """Why a kubelet refuses: `NewOptions` of its streaming server, `GetExec`, `GetAttach`."""
     if not (command.stdin or command.stdout or command.stderr):
         return "you must specify at least 1 of stdin, stdout, stderr"
@@ -125,7 +125,7 @@ def _container_refusal(pod: Object, command: RemoteCommand) -> str:
     return f'container not found ("{command.container}")'
 
 
-def _pod_refusal(pod: Object, call: Call) -> str:
+def _pod_error(pod: Object, call: Call) -> str:
     statuses = (pod.get("status") or {}).get("containerStatuses") or ()
     if any("running" in run_of(each) for each in statuses):
         return ""
