@@ -63,7 +63,8 @@ class FileTree:
     """
 
     def __init__(self, files: Mapping[str, bytes | str | FileNode] = MappingProxyType({})) -> None:
-        self._nodes: dict[str, FileNode] = {"/": Folder(), "/tmp": Folder(mode=0o1777)}
+        # Every image has /tmp; clients copy to it.
+        self._nodes: dict[str, FileNode] = {"/": Folder(), "/tmp": Folder(mode=0o1777)}  # noqa: S108
         for path, content in files.items():
             self[path] = content
 

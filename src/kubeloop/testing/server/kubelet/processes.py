@@ -31,14 +31,14 @@ class _PausableInput(asyncio.ReadTransport):
 
     def __init__(self) -> None:
         super().__init__()
-        self.has_room = asyncio.Event()
-        self.has_room.set()
+        self.has_capacity = asyncio.Event()
+        self.has_capacity.set()
 
     def pause_reading(self) -> None:
-        self.has_room.clear()
+        self.has_capacity.clear()
 
     def resume_reading(self) -> None:
-        self.has_room.set()
+        self.has_capacity.set()
 
 
 @final
@@ -88,6 +88,7 @@ class Process:
         self.size: TerminalSize | None = None
         """The last known size of the client's terminal."""
         self._sizes: asyncio.Queue[TerminalSize] = asyncio.Queue()
+        self._has_ended = False  # the client sends no more input
         self._input = _PausableInput()
         self.stdin.set_transport(self._input)
 
@@ -100,12 +101,13 @@ class Process:
 
     async def feed(self, data: bytes) -> None:
         """Add input; waits while too much is unread. Input after the end is dropped."""
-        if not self.stdin.at_eof() and data:
+        if data and not self._has_ended:
             self.stdin.feed_data(data)
-            await self._input.has_room.wait()
+            await self._input.has_capacity.wait()
 
     def feed_eof(self) -> None:
         """End the input; idempotent."""
+        self._has_ended = True
         self.stdin.feed_eof()
 
     def resize(self, size: TerminalSize) -> None:

@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import hashlib
 import logging
+import os
 import socket
 import struct
 from typing import final
@@ -23,7 +24,7 @@ from kubeloop.kit import TaskOwner, spdy
 from ..kubelet.channels import TUNNEL, BadMessage, Subprotocol, choose_forward
 from ..kubelet.programs import Programs
 from ..verbs.connections import PortForward
-from .remote_commands import accept, offered_protocols, refuse_handshake
+from .remote_commands import accept, offered_protocols, reject_handshake
 
 __all__ = ["PortForwards"]
 
@@ -51,13 +52,13 @@ class PortForwards:
         offered = offered_protocols(http)
         is_tunnel = TUNNEL in offered
         protocol = Subprotocol(TUNNEL) if is_tunnel else choose_forward(offered)
-        if protocol is None:
-            return refuse_handshake(headers)
-        if not forward.ports and not is_tunnel:
-            text = 'query parameter "port" is required'
-            return web.Response(status=400, text=text, headers=headers)
-        if forward.refusal:
-            return web.Response(status=500, text=forward.refusal, headers=headers)
+        wrong = "" if is_tunnel else _check_ports(forward.ports)
+        if wrong:
+            return web.Response(status=400, text=wrong, headers=headers)
+        if forward.kubelet_error:
+            return web.Response(status=500, text=forward.kubelet_error, headers=headers)
+        if protocol is None or http.method != "GET":
+            return reject_handshake(http, headers)
         ws = await accept(http, protocol.name, headers)
         with contextlib.suppress(ConnectionError):
             async with TaskOwner(on_failure=_log_failure) as tasks:
@@ -68,6 +69,19 @@ class PortForwards:
                     await _Channels(ws, protocol, target, tasks).run(forward.ports)
             await ws.close()
         return ws
+
+
+def _check_ports(ports: tuple[int, ...]) -> str:
+    """Why a kubelet refuses these ports (`NewV4Options`)."""
+    if not ports:
+        return 'query parameter "port" is required'
+    for port in ports:
+        if port == 0:
+            return 'port "0" must be > 0'
+        if port > 65535:
+            number = f'strconv.ParseUint: parsing "{port}": value out of range'
+            return f'unable to parse "{port}" as a port: {number}'
+    return ""
 
 
 def _log_failure(name: str, error: Exception) -> None:
@@ -92,7 +106,7 @@ class _Target:
             try:
                 return await asyncio.open_connection(*found)
             except OSError as error:
-                why = error.strerror or str(error)
+                why = os.strerror(error.errno) if error.errno else str(error)
                 raise OSError(self._error(port, why.lower())) from error
         near, far = socket.socketpair()
         reader, writer = await asyncio.open_connection(sock=far)

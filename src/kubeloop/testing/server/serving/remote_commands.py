@@ -41,7 +41,7 @@ from ..storage.store import encoded
 from ..verbs.connections import RemoteCommand
 from ..verbs.logs import Logs
 
-__all__ = ["RemoteCommands", "accept", "offered_protocols", "refuse_handshake"]
+__all__ = ["RemoteCommands", "accept", "offered_protocols", "reject_handshake"]
 
 log = logging.getLogger(__name__)
 
@@ -72,12 +72,13 @@ class RemoteCommands:
         """
         offered = offered_protocols(http)
         protocol = choose_remote_command(offered)
-        if protocol is None:
-            return refuse_handshake(headers)
-        if command.refusal and not protocol.can_close:
-            # Such a request reaches the kubelet, which responds before any handshake.
-            code = 400 if command.refusal.startswith("you must") else 500
-            return web.Response(status=code, text=command.refusal, headers=headers)
+        # kube-apiserver accepts v5 itself; the kubelet, which gets all else, checks first.
+        is_translated = protocol is not None and protocol.can_close
+        if command.kubelet_error and not is_translated:
+            code = 400 if command.kubelet_error.startswith("you must") else 500
+            return web.Response(status=code, text=command.kubelet_error, headers=headers)
+        if protocol is None or http.method != "GET":
+            return reject_handshake(http, headers)
         socket = await accept(http, protocol.name, headers)
         connection = _Connection(socket, protocol, command)
         # A client that disconnects is noticed by the end of `serve`, whichever task sees it.
@@ -88,8 +89,8 @@ class RemoteCommands:
 
     async def _serve(self, connection: _Connection, command: RemoteCommand) -> None:
         await connection.announce()
-        if command.refusal:
-            error = internal_error(f"unable to upgrade connection: {command.refusal}")
+        if command.kubelet_error:
+            error = internal_error(f"unable to upgrade connection: {command.kubelet_error}")
             await connection.send_status(error.status)
             return
         process = connection.process
@@ -113,8 +114,8 @@ class RemoteCommands:
             return self._missing(process, is_translated=protocol.can_close)
         try:
             code = await program(process) or 0
-        except ConnectionError:
-            raise  # the client disconnected
+        except _Disconnected:
+            raise
         except Exception as error:
             log.exception("%r failed", process)
             what = "executing command in" if command.command is not None else "attaching to"
@@ -124,13 +125,13 @@ class RemoteCommands:
         return {"metadata": {}, "status": "Success"}
 
     def _program(self, command: RemoteCommand) -> Program | None:
-        place = (command.namespace, command.pod, command.container)
+        names = (command.namespace, command.pod, command.container)
         if command.command is not None:
-            return self._programs.command(command.command, *place)
+            return self._programs.command(command.command, *names)
         started = (*command.spec.get("command", ()), *command.spec.get("args", ()))
         return (
-            self._programs.main(*place)
-            or self._programs.command(started, *place)
+            self._programs.main(*names)
+            or self._programs.command(started, *names)
             or functools.partial(self._follow_log, command)
         )
 
@@ -185,6 +186,10 @@ def _exit_status(command: tuple[str, ...], code: int, *, is_translated: bool) ->
 async def _drain(process: Process) -> None:
     while await process.stdin.read(65536):
         pass
+
+
+class _Disconnected(ConnectionError):
+    """The client is gone; other errors of connections are those of a program."""
 
 
 class _Connection:
@@ -246,10 +251,13 @@ class _Connection:
 
     async def _send(self, channel: int, data: bytes) -> None:
         message = self.protocol.encode(channel, data)
-        if isinstance(message, str):
-            await self._socket.send_str(message)
-        else:
-            await self._socket.send_bytes(message)
+        try:
+            if isinstance(message, str):
+                await self._socket.send_str(message)
+            else:
+                await self._socket.send_bytes(message)
+        except ConnectionError as error:
+            raise _Disconnected(f"send to channel {channel}: the client is gone") from error
 
 
 # --- handshake
@@ -271,8 +279,10 @@ def offered_protocols(http: web.BaseRequest) -> list[str]:
     return [name.strip() for name in found.split(",") if name.strip()]
 
 
-def refuse_handshake(headers: CIMultiDict[str]) -> web.Response:
-    """The response to a handshake without a known subprotocol: an empty 403."""
+def reject_handshake(http: web.BaseRequest, headers: CIMultiDict[str]) -> web.Response:
+    """The response to a handshake with another method, or without a known subprotocol."""
+    if http.method != "GET":
+        return web.Response(status=405, body=b"bad method", headers=headers)
     return web.Response(status=403, headers=headers)
 
 

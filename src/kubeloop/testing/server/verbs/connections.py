@@ -38,7 +38,7 @@ class RemoteCommand(msgspec.Struct, frozen=True):
     stdout: bool = False
     stderr: bool = False
     tty: bool = False
-    refusal: str = ""  # why the kubelet cannot do it
+    kubelet_error: str = ""  # why the kubelet cannot do it
 
     @property
     def key(self) -> str:
@@ -53,7 +53,7 @@ class PortForward(msgspec.Struct, frozen=True):
     pod: str
     uid: str
     ports: tuple[int, ...] = ()
-    refusal: str = ""
+    kubelet_error: str = ""
 
 
 PodConnection: TypeAlias = RemoteCommand | PortForward
@@ -61,29 +61,31 @@ PodConnection: TypeAlias = RemoteCommand | PortForward
 
 def connect(verbs: Verbs, request: Request, call: Call) -> PodConnection:
     """The connection that a request asks for. Raises `StatusError`."""
+    ports = _ports(request.query) if call.part == "portforward" else ()
     pod = verbs.get(call).obj
     spec, meta = pod.get("spec") or {}, pod["metadata"]
-    place = {"namespace": call.namespace, "pod": call.name, "uid": str(meta.get("uid", ""))}
+    names = {"namespace": call.namespace, "pod": call.name, "uid": str(meta.get("uid", ""))}
     if call.part == "portforward":
-        ports = tuple(_ports(request.query))
         _check_host(spec, call.name)
-        return PortForward(**place, ports=ports, refusal=_pod_refusal(pod, call))
+        return PortForward(**names, ports=ports, kubelet_error=_pod_error(pod, call))
     container = _container(spec, call.name, request.query.text("container"))
     _check_host(spec, call.name)
     query = request.query
     tty = bool(query.flag("tty"))
+    container_spec = _container_spec(spec, container)
     command = tuple(query.get("command", ())) if call.part == "exec" else None
     found = RemoteCommand(
-        **place,
+        **names,
         container=container,
         command=command,
-        spec=_container_spec(spec, container),
+        spec=container_spec,
         stdin=bool(query.flag("stdin")),
         stdout=bool(query.flag("stdout")),
         stderr=bool(query.flag("stderr")) and not tty,
-        tty=tty,
+        # Whether a running process has a terminal was decided when it started.
+        tty=tty if command is not None else bool(container_spec.get("tty")),
     )
-    return msgspec.structs.replace(found, refusal=_container_refusal(pod, found))
+    return msgspec.structs.replace(found, kubelet_error=_container_error(pod, found))
 
 
 def _check_host(spec: Object, name: str) -> None:
@@ -111,7 +113,7 @@ def _container_spec(spec: Object, name: str) -> Object:
     return next(each for each in found if each["name"] == name)
 
 
-def _container_refusal(pod: Object, command: RemoteCommand) -> str:
+def _container_error(pod: Object, command: RemoteCommand) -> str:
     """Why a kubelet refuses: `NewOptions` of its streaming server, `GetExec`, `GetAttach`."""
     if not (command.stdin or command.stdout or command.stderr):
         return "you must specify at least 1 of stdin, stdout, stderr"
@@ -123,19 +125,20 @@ def _container_refusal(pod: Object, command: RemoteCommand) -> str:
     return f'container not found ("{command.container}")'
 
 
-def _pod_refusal(pod: Object, call: Call) -> str:
+def _pod_error(pod: Object, call: Call) -> str:
     statuses = (pod.get("status") or {}).get("containerStatuses") or ()
     if any("running" in run_of(each) for each in statuses):
         return ""
     return f'pod not found ("{call.name}_{call.namespace}")'
 
 
-def _ports(query: Query) -> list[int]:
-    found = []
-    for text in ",".join(query.get("ports", ())).split(","):
-        if not text:
-            continue
-        if not text.isdecimal() or not 0 < int(text) < 65536:
-            raise bad_request(f'strconv.ParseUint: parsing "{text[:64]}": invalid port')
-        found.append(int(text))
-    return found
+def _ports(query: Query) -> tuple[int, ...]:
+    """The ports of a request; a kubelet checks later whether they can be ports."""
+    texts = [text for each in query.get("ports", ()) for text in each.split(",")]
+    for text in texts:
+        if not (text.isascii() and text.isdecimal()):
+            raise bad_request(
+                f'cannot convert to []int32: strconv.ParseUint: parsing "{text[:64]}": '
+                "invalid syntax"
+            )
+    return tuple(map(int, texts))

@@ -1,7 +1,7 @@
 """Starts and restarts containers of pods, as a kubelet that a test controls.
 
-Guarantees: each change is one write to the status of the pod, which watches see; the log of a
-container begins anew with each run.
+Guarantees: each change is one write to the status of the pod, which watches see; each run of a
+container has its own log.
 See also: `logs` (logs), `kubeloop.testing.workloads` (a simulation that does this by itself).
 """
 
@@ -61,16 +61,14 @@ class Containers:
         status.setdefault("podIP", _address(uid))
         status.setdefault("podIPs", [{"ip": status["podIP"]}])
         for field, statuses in _FIELDS.items():
-            started = [
-                container_status(obj, each["name"]) or _status(each, uid, now)
+            found = [
+                container_status(obj, each["name"]) or _status(each, uid)
                 for each in spec.get(field) or ()
             ]
-            if started:
+            if found:
                 status[statuses] = [
-                    each if _has_run(each) else {**each, **_running(now)} for each in started
+                    _started(each, now, ends=field == "initContainers") for each in found
                 ]
-        for each in status.get("initContainerStatuses") or ():
-            each.update(state=_terminated(each, 0, now), ready=True, started=False)
         self._verbs.store.write(_PODS, {**obj, "spec": spec, "status": status})
 
     def restart(self, namespace: str, pod: str, container: str, *, exit_code: int) -> None:
@@ -108,8 +106,13 @@ class Containers:
         return entry.obj
 
 
-def _has_run(status: Object) -> bool:
-    return "waiting" not in run_of(status) and bool(run_of(status))
+def _started(status: Object, now: str, *, ends: bool) -> Object:
+    """The status of a container that runs now; init containers have ended by then."""
+    if {"running", "terminated"} & run_of(status).keys():
+        return status
+    if ends:
+        return {**status, "state": _terminated(status, 0, now), "ready": True, "started": False}
+    return {**status, **_running(now)}
 
 
 def _running(now: str) -> dict[str, Json]:
@@ -128,7 +131,7 @@ def _terminated(status: Object, exit_code: int, now: str) -> dict[str, Json]:
     return {"terminated": ended}
 
 
-def _status(container: Object, uid: str, now: str) -> Object:
+def _status(container: Object, uid: str) -> Object:
     return {
         "name": container["name"],
         "image": container.get("image", ""),
@@ -136,7 +139,6 @@ def _status(container: Object, uid: str, now: str) -> Object:
         "lastState": {},
         "restartCount": 0,
         "containerID": _container_id(uid, str(container["name"]), 0),
-        **_running(now),
     }
 
 

@@ -71,9 +71,10 @@ class LogStream:
         else:
             self.update(lines)
 
-    def forget(self, lines: list[LogLine]) -> None:
+    def forget(self, lines: list[LogLine] | None) -> None:
         """Continue with a log that was rotated: nothing is sent again."""
-        self._sent = lines
+        if lines is not None:
+            self._sent = lines
 
     def end(self) -> None:
         """End the stream after the queued pieces."""
@@ -123,33 +124,45 @@ class Logs:
                 each.update(self._own_lines(key, each.container) or [])
 
     def append(self, namespace: str, pod: str, text: str, *, container: str = "") -> None:
-        """Append to the log of a container; a last line without a newline continues."""
+        """Append to the log of a container, or of all; a line without a newline continues."""
         key = key_of(namespace, pod)
-        lines = self._lines.setdefault((key, container), [])
-        rest = ""
-        if lines and not lines[-1].text.endswith("\n"):
-            rest = text[: text.find("\n") + 1] or text
-            lines[-1] = LogLine(lines[-1].time, lines[-1].text + rest)
-        added = append_text([], text.removeprefix(rest), self._verbs.clock.time())
-        lines += added
-        for each in self._streams:
-            if each.key == key and self._own_lines(key, each.container) is lines:
-                each.extend(lines, rest, added)
+        now = self._verbs.clock.time()
+        for lines in self._appendable(key, container):
+            rest = ""
+            if lines and not lines[-1].text.endswith("\n"):
+                rest = text[: text.find("\n") + 1] or text
+                lines[-1] = LogLine(lines[-1].time, lines[-1].text + rest)
+            added = append_text([], text.removeprefix(rest), now)
+            lines.extend(added)
+            for each in self._streams:
+                if each.key == key and self._own_lines(key, each.container) is lines:
+                    each.extend(lines, rest, added)
+
+    def _appendable(self, key: str, container: str) -> list[list[LogLine]]:
+        """The lines to append to: those of one container, or of all of the pod."""
+        common = self._lines.get((key, ""), [])
+        if container:
+            # What was written for all containers is a part of its own log, too.
+            return [self._lines.setdefault((key, container), [*common])]
+        self._lines[key, ""] = common
+        return [lines for (each, _), lines in self._lines.items() if each == key]
 
     def rotate(self, namespace: str, pod: str, *, container: str = "", keep: int = 0) -> None:
         """Drop all but the last `keep` lines, as a kubelet that rotates the file of a log."""
         key = key_of(namespace, pod)
-        lines = self._lines.get((key, container), [])
-        self._lines[key, container] = kept = lines[len(lines) - min(keep, len(lines)) :]
-        for each in self._streams:
-            if each.key == key and self._own_lines(key, each.container) is kept:
-                each.forget(kept)
+        for each in [each for each in self._lines if each[0] == key]:
+            if container in {"", each[1]}:
+                lines = self._lines[each]
+                self._lines[each] = lines[len(lines) - min(keep, len(lines)) :]
+        for stream in self._streams:
+            if stream.key == key:
+                stream.forget(self._own_lines(key, stream.container))
 
     def restart(self, key: str, container: str) -> None:
         """Begin the log of a new run; the lines so far are those of the previous one."""
         lines = self._own_lines(key, container)
         if lines is not None:
-            self._previous[key, container] = lines
+            self._previous[key, container] = [*lines]
             self._lines[key, container] = []
         for each in self._streams:
             if (each.key, each.container) == (key, container):
