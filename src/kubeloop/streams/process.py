@@ -16,7 +16,7 @@ import warnings
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from types import TracebackType
-from typing import Any, Protocol, Self, cast, final
+from typing import Any, Protocol, Self, final
 
 import msgspec
 
@@ -131,7 +131,7 @@ async def open_socket(
     Raises: ApiError when the server rejects it; UnsupportedByServer when it speaks none of them.
     """
     try:
-        opened: Any = await rest.websocket(
+        socket: MessageConnection = await rest.websocket(
             request, protocols=protocols, heartbeat=HEARTBEAT, max_size=MAX_MESSAGE
         )
     except Forbidden as error:
@@ -139,7 +139,6 @@ async def open_socket(
         raise error.with_hint(
             f"grant the verbs get and create on {what}: servers since 1.35 require both"
         ) from None
-    socket = cast("MessageConnection", opened)
     if socket.subprotocol not in protocols:
         socket.abort()
         raise UnsupportedByServer(
