@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any, cast
 
 import pytest
 
@@ -15,7 +16,9 @@ from kubeloop.errors import (
     NotFound,
     StreamBroken,
 )
+from kubeloop.rest import Request, RequestSender, WebSocket
 from kubeloop.streams import DebugFailed, NonZeroExitCode, NoReadyPod
+from kubeloop.streams.process import open_socket
 from kubeloop.testing import APIServer, User
 from kubeloop.testing.server.kubelet.processes import Process as ServedProcess
 from kubeloop.wire.core.v1 import Pod
@@ -67,6 +70,27 @@ async def test_the_request_has_the_streams_that_are_used(
         "stdout": ["true"],
         "tty": ["true"],
     }
+
+
+async def test_a_silent_connection_has_a_heartbeat(web: ResourceClient[Pod]) -> None:
+    """WTC-19: a ping every 5 s; `kubeloop.rest.WebSocket` gives up after 61 s."""
+    seen: list[float | None] = []
+    rest = web._collection.rest
+
+    class Sender:
+        async def websocket(
+            self, request: Request, *, heartbeat: float | None, **options: Any
+        ) -> WebSocket:
+            seen.append(heartbeat)
+            return await rest.websocket(request, heartbeat=heartbeat, **options)
+
+    request = await web._collection.request(
+        "get", name="web", subresource="exec", params={"command": "ls", "stdout": "true"}
+    )
+    socket = await open_socket(cast("RequestSender", Sender()), request, ("v5.channel.k8s.io",))
+    await socket.close()
+
+    assert seen == [5.0]
 
 
 async def test_input_is_passed_on_unchanged(web: ResourceClient[Pod]) -> None:

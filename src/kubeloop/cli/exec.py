@@ -1,8 +1,8 @@
 """`kubeloop exec`, `attach` and `debug`: programs in containers, in this terminal.
 
 Guarantees: the exit code is that of the program; bytes are passed on unchanged. With -t the
-terminal is in raw mode, so that keys such as Ctrl-C go to the program, and it is restored at the
-end, whatever happens.
+terminal is in raw mode, so that keys such as Ctrl-C go to the program; at the end it is always
+restored.
 See also: `raw_terminal` (keys and sizes), `kubeloop.streams` (the connection).
 """
 

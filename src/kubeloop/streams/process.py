@@ -118,8 +118,8 @@ class NonZeroExitCode(KubeError):
         return self.result.exit_code
 
     def _message(self) -> str:
-        said = (self.result.stderr or self.result.stdout).decode(errors="replace").strip()
-        shown = f": {said[-_SHOWN:]}" if said else ""
+        output = (self.result.stderr or self.result.stdout).decode(errors="replace").strip()
+        shown = f": {output[-_SHOWN:]}" if output else ""
         return f"{self.action}: exit code {self.exit_code}{shown}"
 
 
