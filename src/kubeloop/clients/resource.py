@@ -50,16 +50,15 @@ from .options import (
 )
 from .paging import PAGE_SIZE, Pager, PageReader, identity_of, key_of
 from .subresources import Proxy, SubresourceClient, proxy_name
-from .wait import EventCondition, goal_of, until, wait_until
-from .writer import ObjectEditor, create_or_update
 
-if TYPE_CHECKING:  # large modules, loaded only when they are used
+if TYPE_CHECKING:  # imported by the methods that need them
     from kubeloop.wire.authentication.v1 import BoundObjectReference, TokenRequest
     from kubeloop.wire.autoscaling.v1 import Scale
     from kubeloop.wire.certificates.v1 import CertificateSigningRequest
     from kubeloop.wire.core.v1 import Namespace, Node, Pod, Service, ServiceAccount
 
     from .object_patch import ObjectPatch
+    from .wait import EventCondition
 
 __all__ = ["ResourceClient"]
 
@@ -262,6 +261,8 @@ class ResourceClient(Generic[T]):
         object, use `wait_for`.
         Raises: Expired when `resource_version` has expired. Safe to cancel.
         """
+        from .wait import until
+
         return await until(self.watch(resource_version=resource_version, **selectors), *conditions)
 
     @overload
@@ -293,6 +294,8 @@ class ResourceClient(Generic[T]):
         `until`. Safe to cancel.
         Raises: WaitTimeout, which has the last state.
         """
+        from .wait import goal_of, wait_until
+
         goal = goal_of(condition=condition, jsonpath=jsonpath, deleted=deleted, function=function)
         return await wait_until(self, name, goal, timeout=timeout)
 
@@ -313,6 +316,8 @@ class ResourceClient(Generic[T]):
         Fields that `obj` does not have stay as they are; nothing is sent if nothing would
         change. Raises: Invalid. A cancelled call may have changed it.
         """
+        from .writer import create_or_update
+
         return await create_or_update(self, obj, **options)
 
     async def update(
@@ -399,6 +404,8 @@ class ResourceClient(Generic[T]):
         object was deleted and created again; TimeoutExceeded; InvalidArgument for a change
         that the server would ignore. A cancelled call may have stored the change.
         """
+        from .writer import ObjectEditor
+
         params = self._write_params("edit", options)
         editor = await ObjectEditor.open(self, "edit", name, timeout=timeout, params=params)
         obj = await self.get(name)
@@ -426,6 +433,8 @@ class ResourceClient(Generic[T]):
         Raises: TimeoutExceeded when other writers were faster each time; InvalidArgument for a
         change that the server would ignore. A cancelled call may have stored the change.
         """
+        from .writer import ObjectEditor
+
         params = self._write_params("modify", options)
         editor = await ObjectEditor.open(self, "modify", name, timeout=timeout, params=params)
         return await editor.modify(function)
