@@ -196,6 +196,8 @@ class Duration:
     @classmethod
     def from_seconds(cls, seconds: float) -> Duration:
         """The nearest nanosecond; a float counts as its shortest text, so 0.1 is 100ms."""
+        if type(seconds) in (int, float) and seconds % 1 == 0:
+            return cls(int(seconds) * _SECOND)
         from fractions import Fraction  # slow to import, and rarely needed
 
         try:
