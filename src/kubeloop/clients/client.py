@@ -39,25 +39,16 @@ from kubeloop.wire import Kind, ResourceInfo, resource_for, resource_of, resourc
 
 from ._generated.clientset import Clientset
 from .collection import Collection, Lookup
-from .manifests import (
-    AnyObject,
-    ApplyOutcome,
-    Manifest,
-    apply_order,
-    check_identity,
-    is_crd,
-    manifest_entries,
-    served_versions,
-)
-from .metadata import MetadataClient
 from .object_codecs import DictCodec, TypedCodec
 from .options import ApplyOptions, WriteOptions, check_keywords
 from .resource import ResourceClient
-from .scale import ScaleClient
-from .wait import WaitTimeout
 
-if TYPE_CHECKING:  # loaded only when a kind is looked up
+if TYPE_CHECKING:  # imported by the methods that need them
     from kubeloop.discovery import DeferredMapper, DiscoveryClient, MemoryCache, VersionInfo
+
+    from .manifests import AnyObject, ApplyOutcome, Manifest
+    from .metadata import MetadataClient
+    from .scale import ScaleClient
 
 __all__ = ["APIClient", "DynamicClient"]
 
@@ -200,6 +191,8 @@ class APIClient(Clientset):
         self, what: AnyKind, kind: str = "", /, *, namespace: str | None = None
     ) -> MetadataClient:
         """A client of the metadata of one kind; arguments as for `resource`."""
+        from .metadata import MetadataClient
+
         return MetadataClient(self._collection(what, kind, namespace))
 
     @cached_property
@@ -210,6 +203,8 @@ class APIClient(Clientset):
     @cached_property
     def scales(self) -> ScaleClient:
         """The scale subresource of any resource."""
+        from .scale import ScaleClient
+
         return ScaleClient(self.rest, self.mapper, self._cache, field_manager=self._field_manager)
 
     # --- discovery
@@ -269,6 +264,8 @@ class APIClient(Clientset):
         manifest that cannot be read; ApplyErrors, with all errors and the applied objects, if
         several objects were given. A cancelled call may have applied some.
         """
+        from .manifests import ApplyOutcome, apply_order, check_identity, is_crd, manifest_entries
+
         if options:
             check_keywords("apply", options, WriteOptions)
         if isinstance(what, Kind | dict) and not is_crd(what):
@@ -331,6 +328,8 @@ class APIClient(Clientset):
             return
         from kubeloop.wire.apiextensions.v1 import CustomResourceDefinition
 
+        from .manifests import served_versions
+
         definitions = self.resource(CustomResourceDefinition)
         for index in indexes:
             obj = objects[index]
@@ -349,6 +348,8 @@ class APIClient(Clientset):
         try:
             await poll(served, every=_CRD_POLL, clock=clock, within=_CRD_TIMEOUT)
         except TimeoutError as error:
+            from .wait import WaitTimeout
+
             raise WaitTimeout(
                 f"wait for {plural} in {version}: established, but not served within"
                 f" {_CRD_TIMEOUT:g} s (check the conditions of the CRD)",

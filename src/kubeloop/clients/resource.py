@@ -23,7 +23,6 @@ from kubeloop.wire import ResourceInfo, format_time
 
 from .collection import Collection, RawCollection
 from .lists import ACCEPT_TABLE, EventType, IncludeObject, ObjectList, Table, WatchEvent, read_table
-from .manifests import set_owner
 from .object_codecs import (
     DEFAULT_MANAGER,
     ObjectCodec,
@@ -52,16 +51,15 @@ from .options import (
 )
 from .paging import PAGE_SIZE, Pager, PageReader, identity_of, key_of
 from .subresources import Proxy, SubresourceClient, proxy_name
-from .wait import EventCondition, goal_of, until, wait_until
-from .writer import ObjectEditor, create_or_update
 
-if TYPE_CHECKING:  # large modules, loaded only when they are used
+if TYPE_CHECKING:  # imported by the methods that need them
     from kubeloop.wire.authentication.v1 import BoundObjectReference, TokenRequest
     from kubeloop.wire.autoscaling.v1 import Scale
     from kubeloop.wire.certificates.v1 import CertificateSigningRequest
     from kubeloop.wire.core.v1 import Namespace, Node, Pod, Service, ServiceAccount
 
     from .object_patch import ObjectPatch
+    from .wait import EventCondition
 
 __all__ = ["ResourceClient"]
 
@@ -265,6 +263,8 @@ class ResourceClient(Generic[T]):
         object, use `wait_for`.
         Raises: Expired when `resource_version` has expired. Safe to cancel.
         """
+        from .wait import until
+
         return await until(self.watch(resource_version=resource_version, **selectors), *conditions)
 
     @overload
@@ -296,6 +296,8 @@ class ResourceClient(Generic[T]):
         `until`. Safe to cancel.
         Raises: WaitTimeout, which has the last state.
         """
+        from .wait import goal_of, wait_until
+
         goal = goal_of(condition=condition, jsonpath=jsonpath, deleted=deleted, function=function)
         return await wait_until(self, name, goal, timeout=timeout)
 
@@ -316,6 +318,8 @@ class ResourceClient(Generic[T]):
         Fields that `obj` does not have stay as they are; nothing is sent if nothing would
         change. Raises: Invalid. A cancelled call may have changed it.
         """
+        from .writer import create_or_update
+
         return await create_or_update(self, obj, **options)
 
     async def update(
@@ -400,6 +404,8 @@ class ResourceClient(Generic[T]):
         object was deleted and created again; TimeoutExceeded; InvalidArgument for a change
         that the server would ignore. A cancelled call may have stored the change.
         """
+        from .writer import ObjectEditor
+
         params = self._write_params("edit", options)
         editor = await ObjectEditor.open(self, "edit", name, timeout=timeout, params=params)
         obj = await self.get(name)
@@ -427,6 +433,8 @@ class ResourceClient(Generic[T]):
         Raises: TimeoutExceeded when other writers were faster each time; InvalidArgument for a
         change that the server would ignore. A cancelled call may have stored the change.
         """
+        from .writer import ObjectEditor
+
         params = self._write_params("modify", options)
         editor = await ObjectEditor.open(self, "modify", name, timeout=timeout, params=params)
         return await editor.modify(function)
@@ -662,6 +670,8 @@ class ResourceClient(Generic[T]):
         params = self._write_params("apply", options, force=force, default_manager=DEFAULT_MANAGER)
         data = check_appliable(check_object(self._codec.to_data(obj)))
         if owner is not None:
+            from .manifests import set_owner
+
             set_owner(data, owner)
         return await self._send_object("patch", data, params, content_type=APPLY_PATCH)
 

@@ -10,11 +10,9 @@ from __future__ import annotations
 
 import base64
 import binascii
-import hashlib
 import os
 import re
 import ssl
-import tempfile
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -64,6 +62,8 @@ class ClientCertificate(Redacted, frozen=True, kw_only=True):
     @property
     def fingerprint(self) -> str:
         """A short identifier of the certificate, for logs."""
+        import hashlib  # slow to import, and only for client certificates
+
         return hashlib.sha256(self.certificate).hexdigest()[:16]
 
 
@@ -275,6 +275,8 @@ def _pem(data: bytes, what: str) -> str:
 
 
 def _load_pair(context: ssl.SSLContext, pair: ClientCertificate, *, what: str) -> None:
+    import tempfile  # slow to import, and only for client certificates
+
     try:
         # mkstemp creates the file with mode 0600.
         descriptor, name = tempfile.mkstemp(suffix=".pem")

@@ -179,12 +179,16 @@ class ModelMeta(msgspec.StructMeta):
         for field in lazy:
             namespace["__annotations__"][field] = Raw
         cls = super().__new__(mcls, name, bases, namespace, **options)
+        defaults = _defaults(cls)
         for field in fields:
-            slot = _slot(cls, field)
-            if slot is not None and _default(cls, field) is UNSET and field != "_extra":
-                is_lazy = field in lazy
-                implied = _lazy_field(field, slot) if is_lazy else _implied_field(cls, field, slot)
-                setattr(cls, field, implied)
+            if defaults.get(field) is UNSET and field != "_extra":
+                slot = _slot(cls, field)
+                if slot is not None:
+                    is_lazy = field in lazy
+                    implied = (
+                        _lazy_field(field, slot) if is_lazy else _implied_field(cls, field, slot)
+                    )
+                    setattr(cls, field, implied)
         # Fields without a value in the class body are required by the API.
         inherited: frozenset[str] = getattr(cls, "__required__", frozenset())
         cls.__required__ = frozenset(inherited - set(fields) | bare)  # type: ignore[attr-defined] # on Model
@@ -240,8 +244,11 @@ def _fields_in(namespace: Mapping[str, Any]) -> list[str]:
 
 
 def _slot(cls: type, field: str) -> MemberDescriptorType | None:
-    found = next((base.__dict__[field] for base in cls.__mro__ if field in base.__dict__), None)
-    return found.slot if isinstance(found, ImpliedField) else found
+    for base in cls.__mro__:
+        if field in base.__dict__:
+            found: MemberDescriptorType | ImpliedField = base.__dict__[field]
+            return found.slot if isinstance(found, ImpliedField) else found
+    return None
 
 
 def slot_reader(cls: type, field: str) -> Callable[[Any], Any]:
@@ -251,11 +258,11 @@ def slot_reader(cls: type, field: str) -> Callable[[Any], Any]:
     return slot.__get__
 
 
-def _default(cls: Any, field: str) -> Any:
-    """The default of a field; msgspec aligns its defaults with the last fields."""
-    names, defaults = cls.__struct_fields__, cls.__struct_defaults__
-    index = names.index(field) - len(names) + len(defaults)
-    return defaults[index] if index >= 0 else msgspec.NODEFAULT
+def _defaults(cls: Any) -> dict[str, Any]:
+    """The defaults of fields; msgspec aligns them with the last fields."""
+    return dict(
+        zip(reversed(cls.__struct_fields__), reversed(cls.__struct_defaults__), strict=False)
+    )
 
 
 @typing.dataclass_transform(kw_only_default=True, field_specifiers=(msgspec.field,))
