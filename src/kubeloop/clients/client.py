@@ -29,11 +29,14 @@ from kubeloop.kit import Clock, Limiter, SystemClock, TokenBucket, poll
 from kubeloop.meta import GroupVersion, GroupVersionKind, GroupVersionResource, Owner
 from kubeloop.rest import (
     JSON,
+    Headers,
+    RequestHook,
     RequestSender,
     ResponseLimits,
     RESTClient,
     RESTStats,
     WarningHandler,
+    header_pairs,
 )
 from kubeloop.wire import Kind, ResourceInfo, resource_for, resource_of, resources
 
@@ -72,7 +75,8 @@ class APIClient(Clientset):
     the default owner of written fields. `request_timeout` bounds each call with its retries, in
     seconds; `rate_limit` is the number of requests per second (with a burst of twice as many), or
     a limiter; `response_limits` are the response size limits; `warnings` is called with warnings
-    of the server. With `tune_gc` the garbage collector of the process is paused while a slice of
+    of the server; `headers` are sent with every request, and `hooks` are called for each (see
+    `RequestHook`). With `tune_gc` the garbage collector of the process is paused while a slice of
     a list is decoded, a few milliseconds at a time: lists of thousands of objects decode in half
     the time. For other settings pass a `rest`.
     """
@@ -87,6 +91,8 @@ class APIClient(Clientset):
         rate_limit: float | Limiter | None = None,
         response_limits: ResponseLimits | None = None,
         warnings: WarningHandler | None = None,
+        headers: Headers = (),
+        hooks: Iterable[RequestHook] = (),
         clock: Clock | None = None,
         tune_gc: bool = False,
     ) -> None:
@@ -97,6 +103,8 @@ class APIClient(Clientset):
             rate_limit=rate_limit,
             response_limits=response_limits,
             warnings=warnings,
+            headers=header_pairs(headers),
+            hooks=tuple(hooks),
         )
         if rest is not None and not self._rest_options.is_default:
             raise InvalidArgument(
@@ -424,6 +432,8 @@ class _RESTOptions(msgspec.Struct, frozen=True, kw_only=True):
     rate_limit: float | Limiter | None = None
     response_limits: ResponseLimits | None = None
     warnings: WarningHandler | None = None
+    headers: tuple[tuple[str, str], ...] = ()
+    hooks: tuple[RequestHook, ...] = ()
 
     def __post_init__(self) -> None:
         numbers = {"request_timeout": self.request_timeout, "rate_limit": self.rate_limit}
@@ -448,6 +458,8 @@ class _RESTOptions(msgspec.Struct, frozen=True, kw_only=True):
             limiter=limiter,
             response_limits=self.response_limits or ResponseLimits(),
             warnings=self.warnings,
+            headers=self.headers,
+            hooks=self.hooks,
         )
 
 
