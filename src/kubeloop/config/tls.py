@@ -189,6 +189,8 @@ def tls_context(
         )
     context = _context_with_roots(roots) if roots else _context_without_roots(settings)
     context.minimum_version = max(context.minimum_version, ssl.TLSVersion.TLSv1_2)
+    # The client speaks nothing else; a server that offers HTTP/2 must not choose it.
+    context.set_alpn_protocols(["http/1.1"])
     if settings.relax_strict_x509:
         context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     if certificate is not None:
