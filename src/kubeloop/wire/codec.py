@@ -20,7 +20,16 @@ from typing import Any, TypeVar, cast
 import msgspec
 
 from .errors import DecodeError, InvalidArgument
-from .model import UNSET, Extra, Kind, Model, api_version_of, kind_of, zero_of
+from .model import (
+    UNSET,
+    Extra,
+    Kind,
+    Model,
+    api_version_of,
+    kind_of,
+    resolve_annotations,
+    zero_of,
+)
 from .plan import ListOf, MapOf, Node, Object, Value, View, node_for, plan_of
 from .quantity import Quantity, decode_quantity
 from .times import Duration, MicroTime, parse_micro_time
@@ -105,6 +114,7 @@ _decoder_lock = threading.RLock()
 def _decoder(type_: Hashable) -> msgspec.json.Decoder[Any]:
     try:
         with _decoder_lock:
+            resolve_annotations(type_)
             return msgspec.json.Decoder(type_, dec_hook=hook)
     except (NameError, TypeError) as error:
         name = getattr(type_, "__name__", str(type_))
