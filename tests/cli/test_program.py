@@ -89,7 +89,11 @@ except SystemExit as ended:
     raise
 """
 NOT_FOR_GET = {
+    "aiohttp",
+    "difflib",
+    "email.message",
     "fractions",
+    "json",
     "kubeloop.blocking",
     "kubeloop.cache",
     "kubeloop.cli.watch",
@@ -107,8 +111,11 @@ NOT_FOR_GET = {
     "kubeloop.wire._generated.core_v1",
     "kubeloop.wire.manifests",
     "kubeloop.workqueue",
+    "multidict",
     "rich",
+    "tempfile",
     "yaml",
+    "yarl",
 }
 
 

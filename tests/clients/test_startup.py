@@ -24,6 +24,8 @@ print(*sys.modules)
 """
 
 FOR_OTHERS = {
+    "aiohttp",
+    "email.message",
     "fractions",
     "importlib.metadata",
     "kubeloop.blocking",
@@ -52,9 +54,12 @@ FOR_OTHERS = {
     "kubeloop.wire.manifests",
     "kubeloop.wire.projection",
     "kubeloop.workqueue",
+    "multidict",
     "opentelemetry",
     "prometheus_client",
+    "tempfile",
     "yaml",
+    "yarl",
 }
 
 

@@ -160,6 +160,37 @@ def hints_of(cls: type) -> dict[str, Any]:
 _LOCALS: Mapping[str, Any] = {"Any": Any, "ClassVar": ClassVar}
 
 
+def resolve_annotations(hint: Any) -> None:
+    """Replace the text of annotations by types, in our own models that `hint` contains.
+
+    msgspec and `typing` compile each text again for every class and its base classes: for a Pod
+    that was most of the time of a first request. Not thread-safe.
+    """
+    if not isinstance(hint, ModelMeta):
+        for part in typing.get_args(hint):
+            resolve_annotations(part)
+        return
+    for base in hint.__mro__:
+        if base.__module__.startswith(_OUR_MODULES) and base not in _resolved:
+            _resolved.add(base)
+            own = {
+                name: _type_of(base.__module__, text) if isinstance(text, str) else text
+                for name, text in base.__annotations__.items()
+            }
+            base.__annotations__ = own
+            for part in own.values():
+                resolve_annotations(part)
+
+
+_OUR_MODULES = f"{__package__}."
+_resolved: set[type] = set()
+
+
+@functools.cache
+def _type_of(module: str, text: str) -> Any:
+    return eval(text, vars(sys.modules[module]))  # noqa: S307 - the source of our own module
+
+
 class ModelMeta(msgspec.StructMeta):
     """Builds model classes: fields without a value may be omitted, and read as empty."""
 
