@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import re
 import socket
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -62,6 +64,16 @@ def kubelet(kube_kubelet: Kubelet, kube_namespace: str, kube_blocking_client: Cl
     kube_kubelet.command("fail", exit_code=7)
     kube_kubelet.port(8080, shout)
     return kube_kubelet
+
+
+@pytest.fixture(autouse=True)
+def _collect_sockets() -> Iterator[None]:
+    """Collect what clients leave open here, where the warnings are filtered."""
+    yield
+    for thread in threading.enumerate():
+        if thread.name.startswith("Kubernetes port forward proxy"):
+            thread.join(timeout=20)
+    gc.collect()
 
 
 # --- kubectl

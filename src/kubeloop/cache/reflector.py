@@ -343,7 +343,7 @@ class Reflector:
             seconds = now - watch.started
             self._storm.end(now)
             await watch.aclose()
-            is_streaming = self._is_streaming
+            is_streaming = self._is_streaming()
             if not is_streaming:
                 self._meter.observe_watch(seconds, self._events - events)
         if failure is None:
@@ -411,14 +411,13 @@ class Reflector:
         stream = InitialStream(self._scope, self._decoder, self._pager, self._attempts, self._clock)
 
         def apply(events: Iterator[RawEvent]) -> bool:
-            if not self._is_streaming:
+            if not isinstance(self._state, Streaming):
                 return then(events)
             if not stream.take(events, self._budget, on_complete=end_state):
                 return False
             if not stream.is_complete:
                 return True
-            # False until it is checked.
-            return not isinstance(self._state, Streaming) and then(events)
+            return not self._is_streaming() and then(events)  # False until it is checked
 
         def end_state(result: ListResult) -> None:
             silence.cancel()
@@ -437,7 +436,6 @@ class Reflector:
             await watch.pump(apply, self._decoder.split)
             stream.check_complete()
 
-    @property
     def _is_streaming(self) -> bool:
         return isinstance(self._state, Streaming)
 

@@ -7,7 +7,6 @@ See also: `program` (the list of commands), `failures` (the text of errors).
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import sys
 from collections.abc import Mapping
@@ -55,6 +54,8 @@ class LazyGroup(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
+            import difflib
+
             close = difflib.get_close_matches(args[0], self._lazy_commands, n=1)
             if not close:
                 raise

@@ -29,35 +29,29 @@ from kubeloop.kit import Clock, Limiter, SystemClock, TokenBucket, poll
 from kubeloop.meta import GroupVersion, GroupVersionKind, GroupVersionResource, Owner
 from kubeloop.rest import (
     JSON,
+    Headers,
+    RequestHook,
     RequestSender,
     ResponseLimits,
     RESTClient,
     RESTStats,
     WarningHandler,
+    header_pairs,
 )
 from kubeloop.wire import Kind, ResourceInfo, resource_for, resource_of, resources
 
 from ._generated.clientset import Clientset
 from .collection import Collection, Lookup
-from .manifests import (
-    AnyObject,
-    ApplyOutcome,
-    Manifest,
-    apply_order,
-    check_identity,
-    is_crd,
-    manifest_entries,
-    served_versions,
-)
-from .metadata import MetadataClient
 from .object_codecs import DictCodec, TypedCodec
 from .options import ApplyOptions, WriteOptions, check_keywords
 from .resource import ResourceClient
-from .scale import ScaleClient
-from .wait import WaitTimeout
 
-if TYPE_CHECKING:  # loaded only when a kind is looked up
+if TYPE_CHECKING:  # imported by the methods that need them
     from kubeloop.discovery import DeferredMapper, DiscoveryClient, MemoryCache, VersionInfo
+
+    from .manifests import AnyObject, ApplyOutcome, Manifest
+    from .metadata import MetadataClient
+    from .scale import ScaleClient
 
 __all__ = ["APIClient", "DynamicClient"]
 
@@ -81,7 +75,8 @@ class APIClient(Clientset):
     the default owner of written fields. `request_timeout` bounds each call with its retries, in
     seconds; `rate_limit` is the number of requests per second (with a burst of twice as many), or
     a limiter; `response_limits` are the response size limits; `warnings` is called with warnings
-    of the server. With `tune_gc` the garbage collector of the process is paused while a slice of
+    of the server; `headers` are sent with every request, and `hooks` are called for each (see
+    `RequestHook`). With `tune_gc` the garbage collector of the process is paused while a slice of
     a list is decoded, a few milliseconds at a time: lists of thousands of objects decode in half
     the time. For other settings pass a `rest`.
     """
@@ -96,6 +91,8 @@ class APIClient(Clientset):
         rate_limit: float | Limiter | None = None,
         response_limits: ResponseLimits | None = None,
         warnings: WarningHandler | None = None,
+        headers: Headers = (),
+        hooks: Iterable[RequestHook] = (),
         clock: Clock | None = None,
         tune_gc: bool = False,
     ) -> None:
@@ -106,6 +103,8 @@ class APIClient(Clientset):
             rate_limit=rate_limit,
             response_limits=response_limits,
             warnings=warnings,
+            headers=header_pairs(headers),
+            hooks=tuple(hooks),
         )
         if rest is not None and not self._rest_options.is_default:
             raise InvalidArgument(
@@ -200,6 +199,8 @@ class APIClient(Clientset):
         self, what: AnyKind, kind: str = "", /, *, namespace: str | None = None
     ) -> MetadataClient:
         """A client of the metadata of one kind; arguments as for `resource`."""
+        from .metadata import MetadataClient
+
         return MetadataClient(self._collection(what, kind, namespace))
 
     @cached_property
@@ -210,6 +211,8 @@ class APIClient(Clientset):
     @cached_property
     def scales(self) -> ScaleClient:
         """The scale subresource of any resource."""
+        from .scale import ScaleClient
+
         return ScaleClient(self.rest, self.mapper, self._cache, field_manager=self._field_manager)
 
     # --- discovery
@@ -269,6 +272,8 @@ class APIClient(Clientset):
         manifest that cannot be read; ApplyErrors, with all errors and the applied objects, if
         several objects were given. A cancelled call may have applied some.
         """
+        from .manifests import ApplyOutcome, apply_order, check_identity, is_crd, manifest_entries
+
         if options:
             check_keywords("apply", options, WriteOptions)
         if isinstance(what, Kind | dict) and not is_crd(what):
@@ -331,6 +336,8 @@ class APIClient(Clientset):
             return
         from kubeloop.wire.apiextensions.v1 import CustomResourceDefinition
 
+        from .manifests import served_versions
+
         definitions = self.resource(CustomResourceDefinition)
         for index in indexes:
             obj = objects[index]
@@ -349,6 +356,8 @@ class APIClient(Clientset):
         try:
             await poll(served, every=_CRD_POLL, clock=clock, within=_CRD_TIMEOUT)
         except TimeoutError as error:
+            from .wait import WaitTimeout
+
             raise WaitTimeout(
                 f"wait for {plural} in {version}: established, but not served within"
                 f" {_CRD_TIMEOUT:g} s (check the conditions of the CRD)",
@@ -423,6 +432,8 @@ class _RESTOptions(msgspec.Struct, frozen=True, kw_only=True):
     rate_limit: float | Limiter | None = None
     response_limits: ResponseLimits | None = None
     warnings: WarningHandler | None = None
+    headers: tuple[tuple[str, str], ...] = ()
+    hooks: tuple[RequestHook, ...] = ()
 
     def __post_init__(self) -> None:
         numbers = {"request_timeout": self.request_timeout, "rate_limit": self.rate_limit}
@@ -447,6 +458,8 @@ class _RESTOptions(msgspec.Struct, frozen=True, kw_only=True):
             limiter=limiter,
             response_limits=self.response_limits or ResponseLimits(),
             warnings=self.warnings,
+            headers=self.headers,
+            hooks=self.hooks,
         )
 
 

@@ -9,20 +9,16 @@ See also: `resource` (which verb has which options), `kubeloop.rest` (requests).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, TypedDict, Unpack, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, get_args
 
 import msgspec
 
 from kubeloop.errors import InvalidArgument
 from kubeloop.meta import Owner
 from kubeloop.rest import query_options
-from kubeloop.selectors import (
-    FieldSelector,
-    Selector,
-    field_selector_from_map,
-    field_selector_text,
-    selector_text,
-)
+
+if TYPE_CHECKING:  # imported with the first selector
+    from kubeloop.selectors import FieldSelector, Selector
 
 __all__ = [
     "ApplyOptions",
@@ -47,8 +43,8 @@ __all__ = [
 FieldValidation = Literal["Ignore", "Warn", "Strict"]
 Propagation = Literal["Orphan", "Background", "Foreground"]
 VersionMatch = Literal["Exact", "NotOlderThan"]
-LabelSelection = str | Selector | Mapping[str, str]
-FieldSelection = str | FieldSelector | Mapping[str, str]
+LabelSelection: TypeAlias = "str | Selector | Mapping[str, str]"
+FieldSelection: TypeAlias = "str | FieldSelector | Mapping[str, str]"
 
 _MAX_MANAGER = 128
 
@@ -305,6 +301,8 @@ def event_selector(obj: Any) -> FieldSelector:
 
     Fields that the object does not have, such as a uid, are left out.
     """
+    from kubeloop.selectors import field_selector_from_map
+
     data = obj if isinstance(obj, dict) else obj.to_dict()
     metadata = data.get("metadata") or {}
     fields = {
@@ -324,11 +322,19 @@ def check_keywords(verb: str, given: Mapping[str, object], known: type) -> None:
 
 
 def _selector_text(given: LabelSelection | None) -> str:
-    return "" if given is None else selector_text(given)
+    if not given:
+        return ""
+    from kubeloop.selectors import selector_text
+
+    return selector_text(given)
 
 
 def _field_selector_text(given: FieldSelection | None) -> str:
-    return "" if given is None else field_selector_text(given)
+    if not given:
+        return ""
+    from kubeloop.selectors import field_selector_text
+
+    return field_selector_text(given)
 
 
 def _check_match(match: str) -> None:

@@ -24,7 +24,6 @@ from kubeloop.wire import ResourceInfo
 
 from .collection import Collection, RawCollection
 from .lists import ACCEPT_TABLE, EventType, IncludeObject, ObjectList, Table, WatchEvent, read_table
-from .manifests import set_owner
 from .object_codecs import (
     DEFAULT_MANAGER,
     ObjectCodec,
@@ -54,10 +53,8 @@ from .options import (
 )
 from .paging import PAGE_SIZE, Pager, PageReader, identity_of, key_of
 from .subresources import Proxy, SubresourceClient, proxy_name
-from .wait import EventCondition, goal_of, until, wait_until
-from .writer import ObjectEditor, create_or_update
 
-if TYPE_CHECKING:  # large modules, loaded only when they are used
+if TYPE_CHECKING:  # imported by the methods that need them
     from kubeloop.streams import (
         CopyProgress,
         LogEntry,
@@ -72,6 +69,7 @@ if TYPE_CHECKING:  # large modules, loaded only when they are used
     from kubeloop.wire.core.v1 import Namespace, Node, Pod, Service, ServiceAccount
 
     from .object_patch import ObjectPatch
+    from .wait import EventCondition
 
 __all__ = ["ResourceClient"]
 
@@ -275,6 +273,8 @@ class ResourceClient(Generic[T]):
         object, use `wait_for`.
         Raises: Expired when `resource_version` has expired. Safe to cancel.
         """
+        from .wait import until
+
         return await until(self.watch(resource_version=resource_version, **selectors), *conditions)
 
     @overload
@@ -306,6 +306,8 @@ class ResourceClient(Generic[T]):
         `until`. Safe to cancel.
         Raises: WaitTimeout, which has the last state.
         """
+        from .wait import goal_of, wait_until
+
         goal = goal_of(condition=condition, jsonpath=jsonpath, deleted=deleted, function=function)
         return await wait_until(self, name, goal, timeout=timeout)
 
@@ -326,6 +328,8 @@ class ResourceClient(Generic[T]):
         Fields that `obj` does not have stay as they are; nothing is sent if nothing would
         change. Raises: Invalid. A cancelled call may have changed it.
         """
+        from .writer import create_or_update
+
         return await create_or_update(self, obj, **options)
 
     async def update(
@@ -410,6 +414,8 @@ class ResourceClient(Generic[T]):
         object was deleted and created again; TimeoutExceeded; InvalidArgument for a change
         that the server would ignore. A cancelled call may have stored the change.
         """
+        from .writer import ObjectEditor
+
         params = self._write_params("edit", options)
         editor = await ObjectEditor.open(self, "edit", name, timeout=timeout, params=params)
         obj = await self.get(name)
@@ -437,6 +443,8 @@ class ResourceClient(Generic[T]):
         Raises: TimeoutExceeded when other writers were faster each time; InvalidArgument for a
         change that the server would ignore. A cancelled call may have stored the change.
         """
+        from .writer import ObjectEditor
+
         params = self._write_params("modify", options)
         editor = await ObjectEditor.open(self, "modify", name, timeout=timeout, params=params)
         return await editor.modify(function)
@@ -935,6 +943,8 @@ class ResourceClient(Generic[T]):
         params = self._write_params("apply", options, force=force, default_manager=DEFAULT_MANAGER)
         data = check_appliable(check_object(self._codec.to_data(obj)))
         if owner is not None:
+            from .manifests import set_owner
+
             set_owner(data, owner)
         return await self._send_object("patch", data, params, content_type=APPLY_PATCH)
 

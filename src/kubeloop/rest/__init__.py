@@ -48,6 +48,7 @@ from .request import MERGE_PATCH as MERGE_PATCH
 from .request import STRATEGIC_MERGE_PATCH as STRATEGIC_MERGE_PATCH
 from .request import Headers as Headers
 from .request import api_path as api_path
+from .request import header_pairs as header_pairs
 from .response import error_of as error_of
 from .response import is_success as is_success
 from .resuming_watch import RESUME_BACKOFF as RESUME_BACKOFF

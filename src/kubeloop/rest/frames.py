@@ -46,18 +46,14 @@ class EventFrames:
         self._seen = 0
         self._searched = 0  # no newline in `_held` before this
         self._checked = 0  # bytes of `_held` that were checked, counted each time
-        self._mistake: DecodeError | None = None
+        # Why the bytes are not an event, or it is too large; nothing is read after it.
+        self.mistake: DecodeError | None = None
         self._in_lines = False  # the last event was one line: expect the same of the next one
-
-    @property
-    def mistake(self) -> DecodeError | None:
-        """Why the bytes are not an event, or it is too large; nothing is read after it."""
-        return self._mistake
 
     def feed(self, chunk: bytes) -> list[RawEvent]:
         """The events that are complete now; check `mistake` afterwards."""
         events: list[RawEvent] = []
-        if self._mistake is None:
+        if self.mistake is None:
             try:
                 if not self._held:
                     chunk = self._whole_lines(chunk, events)
@@ -66,7 +62,7 @@ class EventFrames:
                     self._take_held(events)
                     self._check_size(len(self._held))
             except DecodeError as error:
-                self._mistake = error
+                self.mistake = error
         return events
 
     def close(self) -> bool:

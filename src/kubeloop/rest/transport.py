@@ -10,6 +10,7 @@ See also: `attempts` (retries), `connections` (reuse), `kubeloop.config` (source
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import ssl
 import weakref
@@ -126,6 +127,7 @@ class Transport:
         self._server_name = config.tls_server_name or (parts.hostname or "")
         self._tls = TlsSource(config, clock=clock) if config.uses_tls else None
         self._loop: asyncio.AbstractEventLoop | None = None  # set when it is opened
+        self._process = 0  # in which it was opened
         self._dialer: Dialer | None = None
         self._forwards = False  # a proxy receives the requests themselves
         self._pool = ConnectionPool(clock)
@@ -332,7 +334,8 @@ class Transport:
         if self._unclosed is not None:
             # Of another loop that has ended, or of the process that this one was forked from: its
             # connections cannot be used here, and must not be closed by TLS messages of ours.
-            if self._loop is not None and self._loop.is_running():
+            is_forked = self._process != os.getpid()
+            if self._loop is not None and self._loop.is_running() and not is_forked:
                 raise InvalidArgument(
                     f"{action}: the client is used by another event loop (create a client for each)"
                 )
@@ -346,7 +349,7 @@ class Transport:
         )
         self._forwards = self._dialer.forwards
         # Last, so that an invalid configuration leaves nothing open.
-        self._loop = loop
+        self._loop, self._process = loop, os.getpid()
         self._unclosed = weakref.finalize(
             self, report_unclosed, self._pool, loop, server=self.server, owner=weakref.ref(self)
         )

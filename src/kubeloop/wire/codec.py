@@ -31,6 +31,7 @@ from .model import (
     api_version_slot,
     kind_of,
     kind_slot,
+    resolve_annotations,
     slot_reader,
     zero_of,
 )
@@ -120,6 +121,7 @@ _decoder_lock = threading.RLock()
 def _decoder(type_: Any) -> msgspec.json.Decoder[Any]:
     try:
         with _decoder_lock:
+            resolve_annotations(type_)
             return msgspec.json.Decoder(type_, dec_hook=hook)
     except (NameError, TypeError) as error:
         name = getattr(type_, "__name__", str(type_))

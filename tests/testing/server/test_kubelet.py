@@ -284,6 +284,43 @@ async def test_a_program_is_cancelled_when_its_client_disconnects(
     await ended.wait()
 
 
+async def test_a_server_that_stops_cancels_programs(caplog: pytest.LogCaptureFixture) -> None:
+    ended = asyncio.Event()
+
+    async def wait(process: Process) -> None:
+        try:
+            await process.stdout.write("ready")
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    async with APIServer() as server, aiohttp.ClientSession(server.url) as session:
+        api = Api(session)
+        await api.create(PODS, pod("web"))
+        server.kubelet.run_pod("web")
+        server.kubelet.command("wait", wait)
+        async with connect(api, "exec", query={"command": "wait", **ALL}) as client:
+            await client.next()
+            await server.refuse_connections()
+            message = await client.socket.receive()
+
+    assert ended.is_set()
+    assert message.type in {aiohttp.WSMsgType.CLOSED, aiohttp.WSMsgType.ERROR}
+    assert caplog.records == []
+
+
+async def test_pings_are_answered_while_a_program_runs(api: Api, kubelet: Kubelet) -> None:
+    kubelet.command("cat", cat)
+    path = f"{PODS}/web/exec?command=cat&stdin=1&stdout=1"
+    async with api.session.ws_connect(path, protocols=(V5,), autoping=False) as socket:
+        await socket.receive()
+        await socket.ping(b"beat")
+
+        pong = await socket.receive()
+
+    assert (pong.type, pong.data) == (aiohttp.WSMsgType.PONG, b"beat")
+
+
 async def test_output_waits_for_a_client_that_does_not_read(api: Api, kubelet: Kubelet) -> None:
     written = 0
 

@@ -25,7 +25,6 @@ from kubeloop.clients import (
     LabelSelection,
     ListArguments,
     ObjectList,
-    PartialObjectMetadata,
     PatchBody,
     PatchType,
     Propagation,
@@ -36,14 +35,7 @@ from kubeloop.clients import (
     WriteOptions,
 )
 from kubeloop.config import ClusterConfig
-from kubeloop.discovery import (
-    ApiGroup,
-    ApiResource,
-    DiscoveryResult,
-    MapperStats,
-    OpenApiPath,
-    VersionInfo,
-)
+from kubeloop.discovery import ApiGroup, ApiResource, DiscoveryResult
 from kubeloop.meta import (
     GroupKind,
     GroupResource,
