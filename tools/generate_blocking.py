@@ -200,7 +200,7 @@ class _Module:
         self.tree = ast.parse((ROOT / package / f"{module}.py").read_text("utf-8"))
         self.package = package
         init = ast.parse((ROOT / package / "__init__.py").read_text("utf-8"))
-        self._exported = {alias.name for node in init.body for alias in _aliases(node)}
+        self._exported = {alias.name for node in ast.walk(init) for alias in _aliases(node)}
         self._modules = dict(self._imported())
 
     def methods(self, name: str) -> list[Method]:

@@ -17,7 +17,7 @@ from kubeloop.kit import TaskOwner, run
 
 from .flags import Flags, cluster_flags, connect, pass_flags
 from .pods import choose_container, choose_pod
-from .raw_terminal import InputReader, RawTerminal, write_output
+from .raw_terminal import InputReader, OutputWriter, RawTerminal
 from .terminal import print_line
 
 if TYPE_CHECKING:
@@ -168,8 +168,13 @@ async def _talk(call: RemoteCommand, *, stdin: bool, tty: bool) -> int:
 
 
 async def _copy(output: ProcessOutput, fd: int) -> None:
-    async for chunk in output:
-        await write_output(fd, chunk)
+    writer = OutputWriter(fd)
+    async with TaskOwner() as tasks:
+        writing = tasks.spawn(writer.run(), name=f"output to {fd}")
+        async for chunk in output:
+            await writer.write(chunk)
+        writer.end()
+        await writing
 
 
 async def _send(process: Process) -> None:

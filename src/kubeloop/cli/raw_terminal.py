@@ -14,9 +14,10 @@ import sys
 from types import TracebackType
 from typing import Any, Self, final
 
-__all__ = ["InputReader", "RawTerminal", "write_output"]
+__all__ = ["InputReader", "OutputWriter", "RawTerminal"]
 
-_CHUNK = 32 * 1024
+_CHUNK = 64 * 1024
+_PENDING = 1024 * 1024
 
 
 @final
@@ -95,12 +96,45 @@ class InputReader:
         return True
 
 
-async def write_output(fd: int, data: bytes) -> None:
-    """Write all bytes; waits in a thread, because the reader of a pipe may be slow.
+@final
+class OutputWriter:
+    """Writes to a terminal, a pipe or a file in a thread, because its reader may be slow.
 
-    If cancelled, the thread may still write. Raises: BrokenPipeError.
+    While one piece is written, the next ones are collected, up to a megabyte.
     """
-    await asyncio.to_thread(_write, fd, data)
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+        self._pending: list[bytes] = []
+        self._size = 0
+        self._changed = asyncio.Event()
+        self._taken = asyncio.Event()
+        self._is_ended = False
+
+    async def write(self, data: bytes) -> None:
+        """Add data; waits while too much is pending. If cancelled, it may be written."""
+        self._pending.append(data)
+        self._size += len(data)
+        self._changed.set()
+        while self._size > _PENDING:
+            self._taken.clear()
+            await self._taken.wait()
+
+    def end(self) -> None:
+        """Nothing more is added: `run` ends when everything is written."""
+        self._is_ended = True
+        self._changed.set()
+
+    async def run(self) -> None:
+        """Write what is added, until `end`. Raises: BrokenPipeError."""
+        while self._pending or not self._is_ended:
+            if not self._pending:
+                self._changed.clear()
+                await self._changed.wait()
+                continue
+            data, self._pending, self._size = b"".join(self._pending), [], 0
+            self._taken.set()
+            await asyncio.to_thread(_write, self._fd, data)
 
 
 def _write(fd: int, data: bytes) -> None:

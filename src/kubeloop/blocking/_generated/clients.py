@@ -25,6 +25,7 @@ from kubeloop.clients import (
     LabelSelection,
     ListArguments,
     ObjectList,
+    PartialObjectMetadata,
     PatchBody,
     PatchType,
     Propagation,
@@ -35,7 +36,14 @@ from kubeloop.clients import (
     WriteOptions,
 )
 from kubeloop.config import ClusterConfig
-from kubeloop.discovery import ApiGroup, ApiResource, DiscoveryResult
+from kubeloop.discovery import (
+    ApiGroup,
+    ApiResource,
+    DiscoveryResult,
+    MapperStats,
+    OpenApiPath,
+    VersionInfo,
+)
 from kubeloop.meta import (
     GroupKind,
     GroupResource,
