@@ -300,8 +300,14 @@ class _MethodWriter:
         self._module = module
         self._imports = imports
         self._decorators = {ast.unparse(each) for each in method.decorator_list}
-        self._returned = ast.unparse(method.returns)
         self._is_async = isinstance(method, ast.AsyncFunctionDef)
+        if ast.unparse(method.returns).startswith("Coroutine["):
+            # A plain function that returns a coroutine is used as an async one.
+            assert isinstance(method.returns, ast.Subscript)
+            assert isinstance(method.returns.slice, ast.Tuple)
+            method.returns = method.returns.slice.elts[-1]
+            self._is_async = True
+        self._returned = ast.unparse(method.returns)
         self._is_context = "asynccontextmanager" in self._decorators or self._returned.startswith(
             "AbstractAsyncContextManager["
         )

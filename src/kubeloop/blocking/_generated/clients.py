@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from os import PathLike
@@ -1284,9 +1284,7 @@ class RESTClient:
         """The whole URL of the request."""
         return self._reference.read(lambda wrapped: wrapped.url(request))
 
-    def send(
-        self, request: Request, *, warnings: WarningHandler | None = None
-    ) -> Coroutine[Any, Any, Response]:
+    def send(self, request: Request, *, warnings: WarningHandler | None = None) -> Response:
         """Send the request and read the whole response.
 
         Safe to interrupt: the connection is closed; the server may have executed the request.
@@ -1298,7 +1296,7 @@ class RESTClient:
             TransportError: no whole response arrived in time.
             ConfigError: credentials or certificates are not available.
         """
-        return self._reference.read(lambda wrapped: wrapped.send(request, warnings=warnings))
+        return self._reference.call(lambda wrapped: wrapped.send(request, warnings=warnings))
 
     def watch(
         self,
