@@ -17,8 +17,15 @@ from kubeloop.errors import (
     StreamBroken,
 )
 from kubeloop.rest import Request, RequestSender, WebSocket
-from kubeloop.streams import DebugFailed, NonZeroExitCode, NoReadyPod
-from kubeloop.streams.process import open_socket
+from kubeloop.streams import (
+    DebugFailed,
+    NonZeroExitCode,
+    NoReadyPod,
+    Process,
+    UnsupportedByServer,
+)
+from kubeloop.streams.process import MessageConnection, open_socket
+from kubeloop.streams.tunnel import V4Tunnel
 from kubeloop.testing import APIServer, User
 from kubeloop.testing.server.kubelet.processes import Process as ServedProcess
 from kubeloop.wire.core.v1 import Pod
@@ -234,6 +241,47 @@ async def test_attach_connects_to_the_program_of_the_container(
     server.kubelet.attach(cat)
 
     assert (await web.attach("web", stdin=b"through")).stdout == b"through"
+
+
+# --- older servers
+
+
+async def open_v4(pods: ResourceClient[Pod], subresource: str, **params: str) -> MessageConnection:
+    """A connection as with a server that speaks v4.channel.k8s.io only."""
+    request = await pods._collection.request(
+        "get", name="web", subresource=subresource, params=params
+    )
+    return await open_socket(pods._collection.rest, request, ("v4.channel.k8s.io",))
+
+
+async def test_v4_runs_programs_and_refuses_to_close_stdin(web: ResourceClient[Pod]) -> None:
+    """WTC-15"""
+    socket = await open_v4(web, "exec", command="cat", stdin="true", stdout="true")
+    process = Process(socket, "exec cat in web", stdin=True, stderr=False, tty=False)
+    try:
+        await process.stdin.write(b"through")
+        assert await anext(process.stdout) == b"through"
+
+        with pytest.raises(UnsupportedByServer):
+            await process.stdin.close()
+    finally:
+        process.abort()
+
+
+async def test_v4_forwards_one_connection(server: APIServer, web: ResourceClient[Pod]) -> None:
+    async def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"hello " + await reader.readline())
+        writer.write_eof()
+
+    async def opener(port: int) -> MessageConnection:
+        return await open_v4(web, "portforward", ports=str(port))
+
+    server.kubelet.port(8080, greet)
+    connection = await V4Tunnel(opener, "web", (8080, await opener(8080))).open(8080)
+    await connection.write(b"you\n")
+
+    assert b"".join([chunk async for chunk in connection]) == b"hello you\n"
+    connection.close()
 
 
 # --- targets

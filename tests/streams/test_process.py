@@ -255,6 +255,14 @@ async def test_lines_survive_any_cut_of_the_bytes(lines: list[str], data: st.Dat
     assert [line async for line in process_on(socket).stdout.lines()] == lines
 
 
+async def test_a_line_of_ten_megabytes_is_one_line() -> None:
+    socket = FakeSocket()
+    socket.serve(*[b"\x01" + b"x" * 32_000] * 320, b"\x01\nend")
+    socket.finish()
+
+    assert [len(line) async for line in process_on(socket).stdout.lines()] == [10_240_000, 3]
+
+
 async def test_both_streams_can_be_read_by_two_tasks() -> None:
     socket = FakeSocket()
     process = process_on(socket)

@@ -289,7 +289,10 @@ class _Forwarder:
             finally:
                 connection.close()
             writer.close()
-        except (KubeError, OSError) as error:
+        except OSError as error:  # the local peer is gone
+            self._failed += 1
+            log.info("connection to port %d of %s: %s", remote, self._target, error)
+        except KubeError as error:
             self._failed += 1
             log.warning("connection to port %d of %s: %s", remote, self._target, error)
         finally:

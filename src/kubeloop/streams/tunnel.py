@@ -200,7 +200,7 @@ class _SpdyCarrier:
         await self.has_changed.wait()
 
     def resume(self) -> None:
-        self._tunnel.resume()
+        self._tunnel.resume(self)
 
 
 @final
@@ -216,6 +216,7 @@ class SpdyTunnel:
         self._next_request = 0
         self._posted: deque[bytes] = deque()  # frames that no caller waits for
         self._has_posted = asyncio.Event()
+        self._full: set[_SpdyCarrier] = set()  # whose readers are slow
         self._has_capacity = asyncio.Event()
         self._error: KubeError | None = None
 
@@ -301,16 +302,18 @@ class SpdyTunnel:
         for stream_id in (carrier.data_id, carrier.error_id):
             if self._carriers.pop(stream_id, None) is not None and self._error is None:
                 self._post(self._session.reset(stream_id))
-        self._has_capacity.set()
+        self.resume(carrier)
 
-    def resume(self) -> None:
+    def resume(self, carrier: _SpdyCarrier) -> None:
+        """The buffer of a connection has capacity again."""
+        self._full.discard(carrier)
         self._has_capacity.set()
 
     # --- receiving
 
     async def _receive(self) -> None:
         while True:
-            while any(each.connection.is_full for each in self._carriers.values()):
+            while self._full:
                 self._has_capacity.clear()
                 await self._has_capacity.wait()
             message = await self._socket.receive()
@@ -345,6 +348,8 @@ class SpdyTunnel:
         match event:
             case Data(data=data):
                 (connection.feed if is_data else connection.feed_error)(data)
+                if connection.is_full:
+                    self._full.add(carrier)
             case SynReply():
                 carrier.is_accepted = carrier.is_accepted or is_data
             case RstStream() if is_data:
