@@ -16,7 +16,7 @@ import ssl
 import weakref
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from types import TracebackType
-from typing import Any, TypeAlias, final
+from typing import TYPE_CHECKING, Any, TypeAlias, final
 from urllib.parse import unquote, urljoin, urlsplit
 
 import msgspec
@@ -46,7 +46,9 @@ from .metrics import RequestMetrics
 from .request import Headers, Request, header_pairs
 from .timeouts import Timeouts
 from .user_agent import default_user_agent
-from .websocket import WebSocket, check_handshake, handshake_headers
+
+if TYPE_CHECKING:  # loaded when a WebSocket is opened
+    from .websocket import WebSocket
 
 __all__ = ["RequestHook", "SendRequest", "Transport", "TransportStats"]
 
@@ -285,6 +287,8 @@ class Transport:
             ConfigError: there are no credentials, or no usable certificate.
             TransportError: there was no response.
         """
+        from .websocket import WebSocket, check_handshake, handshake_headers
+
         credentials = self._open(request)
         identity = await credentials.identity()
         handshake, key = handshake_headers(protocols)
