@@ -9,6 +9,7 @@ See also: `resource` (which verb has which options), `kubeloop.rest` (requests).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Literal, TypedDict, Unpack, get_args
 
 import msgspec
@@ -324,11 +325,20 @@ def check_keywords(verb: str, given: Mapping[str, object], known: type) -> None:
 
 
 def _selector_text(given: LabelSelection | None) -> str:
-    return "" if given is None else selector_text(given)
+    if given is None:
+        return ""
+    return _checked_selector(given) if isinstance(given, str) else selector_text(given)
 
 
 def _field_selector_text(given: FieldSelection | None) -> str:
-    return "" if given is None else field_selector_text(given)
+    if given is None:
+        return ""
+    return _checked_field_selector(given) if isinstance(given, str) else field_selector_text(given)
+
+
+# A program sends the same selectors again and again.
+_checked_selector = lru_cache(maxsize=256)(selector_text)
+_checked_field_selector = lru_cache(maxsize=256)(field_selector_text)
 
 
 def _check_match(match: str) -> None:
