@@ -44,7 +44,8 @@ NAMESPACES = 12  # of the pods
 EACH = 200  # pods of a namespace
 EVENTS = 100  # in a turn
 AT_ONCE = {"20 in a read": 20, "alone": 1}  # events that a client finds in one read
-TURNS = count("EVENT_TURNS", 15, full=30)  # of each
+TURNS = count("EVENT_TURNS", 20, full=40)
+SELDOM = 3  # every third of them also with events that come alone
 RECONCILES = count("RECONCILES", 400, full=1_000)
 REST = 0.005  # seconds between two events
 SYNCED = count("PODS", 20_000)
@@ -138,6 +139,8 @@ def _events(cluster: Cluster, program: Path) -> Runs:
         }
         for turn in range(TURNS + 1):
             for how, at_once in AT_ONCE.items():
+                if at_once == 1 and turn % SELDOM:
+                    continue
                 for name, informer in informers.items():
                     cost = informer.take_turn(writer, f"{turn}-{at_once}", at_once=at_once)
                     if turn:  # the first is for warming up
