@@ -2,18 +2,22 @@
 
 All informers run at the same time, each on the pods of a namespace of its own, and take turns: the
 pods of one are changed, each change an event, then those of the next. Who has no turn sleeps. How
-many events a client finds in one read depends on the machine and is half of their cost; so turns
-are short and many, and a busy machine is the same for all.
+many events a client finds in one read decides about their cost, and would depend on what else the
+machine does. So a relay holds what the server sends, until a turn has all its events, and then
+hands over 20 at once, or each alone, when the client has read those before. Those that come alone
+wake a client that sleeps: their cost is mostly that of a cold start, which grows with the load of
+the machine, and has no goal.
 
-From an event to its reconcile: between the server and each controller stands a relay, which notes
-the moment when it hands the server's bytes to the controller's socket; the controller notes the
-moment when reconcile begins. The controllers take turns with every event, and the next one comes
-a moment after a reconcile: no event waits for another, and both are asleep when one comes.
+From an event to its reconcile: such a relay, which holds nothing back, notes the moment when it
+hands the server's bytes to the controller's socket; the controller notes the moment when reconcile
+begins. The controllers take turns with every event, and the next one comes a moment after a
+reconcile: no event waits for another, and both are asleep when one comes.
 """
 
 from __future__ import annotations
 
 import statistics
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
@@ -24,12 +28,11 @@ from urllib.parse import urlsplit
 
 from bench.cluster import Cluster, client_go, cluster_with, cost_of, missing_assets, ours
 from bench.controllers import Reconciler, commands, reconciling
-from bench.etcd_writer import PodWriter, change_pods
-from bench.line_process import TURNS_TIMEOUT, line_process
+from bench.etcd_writer import PodWriter
+from bench.line_process import TIMEOUT, TURNS_TIMEOUT, LineProcess, line_process
 from bench.measure import Row, figures, ratio_of_turns
 from bench.relay import Relay
 from bench.scale import count
-from kubeloop import run as run_loop
 
 NAME = "transport: events"
 GOAL = (
@@ -39,8 +42,10 @@ GOAL = (
 
 NAMESPACES = 12  # of the pods
 EACH = 200  # pods of a namespace
-EVENTS = 300  # in a turn
-TURNS = count("EVENT_TURNS", 50, full=100)
+EVENTS = 100  # in a turn
+AT_ONCE = {"20 in a read": 20, "alone": 1}  # events that a client finds in one read
+TURNS = count("EVENT_TURNS", 20, full=40)
+SELDOM = 3  # every third of them also with events that come alone
 RECONCILES = count("RECONCILES", 400, full=1_000)
 REST = 0.005  # seconds between two events
 SYNCED = count("PODS", 20_000)
@@ -67,44 +72,91 @@ def run() -> Iterator[Row]:
 # --- events
 
 
+@final
+class RelayedInformer:
+    """An informer behind a relay, and the namespace whose pods it caches."""
+
+    def __init__(self, process: LineProcess, relay: Relay, namespace: int) -> None:
+        self._process = process
+        self._relay = relay
+        self._namespace = namespace
+
+    def take_turn(self, writer: PodWriter, mark: str, *, at_once: int) -> float:
+        """CPU seconds for `EVENTS` events, of which so many are in each read."""
+        self._relay.hold()
+        ends = [0]
+        for event in range(EVENTS):
+            writer.change(_pod(self._namespace, event), f"{mark}-{event}")
+            ends.append(self._relay.await_message(ends[-1], timeout=TIMEOUT))
+        self._relay.release_each(ends[at_once::at_once])
+        return cost_of(self._process.line())[0].cpu
+
+
+def _pod(namespace: int, which: int) -> int:
+    """The number of a pod: they are spread over the namespaces in turn."""
+    return which % EACH * NAMESPACES + namespace
+
+
+@contextmanager
+def _informer(cluster: Cluster, command: list[str], namespace: int) -> Iterator[RelayedInformer]:
+    options = (f"--objects={EACH}", f"--events={EVENTS}", "--turns")
+    with _relayed(cluster) as (relay, kubeconfig):
+        path = str(kubeconfig)
+        extra = [] if command[0] == sys.executable else [f"--kubeconfig={path}"]
+        whole = [*command, *options, f"--namespace=team-{namespace}", *extra]
+        env = {"KUBECONFIG": path}
+        with line_process(whole, env=env, timeout=TURNS_TIMEOUT) as process:
+            process.line()  # it has synced
+            yield RelayedInformer(process, relay, namespace)
+
+
+@contextmanager
+def _relayed(cluster: Cluster) -> Iterator[tuple[Relay, Path]]:
+    """A relay, and a kubeconfig that leads through it: the certificate is good for any port."""
+    port = urlsplit(cluster.url).port
+    assert port is not None  # it has one of its own
+    with Relay(port) as relay, tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "kubeconfig")
+        path.touch(mode=0o600)
+        path.write_text(cluster.kubeconfig.read_text().replace(f":{port}", f":{relay.port}"))
+        yield relay, path
+
+
 def _events(cluster: Cluster, program: Path) -> Runs:
-    """CPU seconds of each turn."""
+    """CPU seconds of each turn, by contestant and events in a read."""
     contestants = {
-        GO: [str(program), f"--kubeconfig={cluster.kubeconfig}"],
+        GO: [str(program)],
         KEYS: ours(),
         DECODED: ours("--handler=new"),
         ASYNCIO: ours("--asyncio"),
     }
-    options = (f"--objects={EACH}", f"--events={EVENTS}", "--turns")
-    runs: dict[str, list[float]] = {name: [] for name in contestants}
+    writer = PodWriter(cluster.etcd)
+    runs: dict[str, list[float]] = {f"{name}, {how}": [] for how in AT_ONCE for name in contestants}
     with ExitStack() as stack:
-        processes = [
-            stack.enter_context(
-                line_process(
-                    [*command, *options, f"--namespace=team-{number}"], timeout=TURNS_TIMEOUT
-                )
-            )
-            for number, command in enumerate(contestants.values())
-        ]
-        for process in processes:
-            process.line()  # it has synced
+        informers = {
+            name: stack.enter_context(_informer(cluster, command, namespace))
+            for namespace, (name, command) in enumerate(contestants.items())
+        }
         for turn in range(TURNS + 1):
-            for number, (name, process) in enumerate(zip(runs, processes, strict=True)):
-                pods = range(number, NAMESPACES * EACH, NAMESPACES)
-                run_loop(change_pods(cluster.etcd, EVENTS, mark=str(turn), pods=pods))
-                cost, _ = cost_of(process.line())
-                if turn:  # the first is for warming up
-                    runs[name].append(cost.cpu)
+            for how, at_once in AT_ONCE.items():
+                if at_once == 1 and turn % SELDOM:
+                    continue
+                for name, informer in informers.items():
+                    cost = informer.take_turn(writer, f"{turn}-{at_once}", at_once=at_once)
+                    if turn:  # the first is for warming up
+                        runs[f"{name}, {how}"].append(cost)
     return runs
 
 
 def _event_rows(runs: Runs) -> Iterator[Row]:
-    what = "an event"
-    yield ratio_of_turns(f"{what}, keys, CPU / {GO}", runs[KEYS], runs[GO], at_most=0.55)
-    yield ratio_of_turns(f"{what}, decoded, CPU / {GO}", runs[DECODED], runs[GO], at_most=0.8)
-    yield ratio_of_turns(f"{what}, keys, CPU, uvloop / asyncio", runs[KEYS], runs[ASYNCIO])
+    for how, at_once in AT_ONCE.items():
+        keys, decoded, go, slow = (runs[f"{name}, {how}"] for name in (KEYS, DECODED, GO, ASYNCIO))
+        for name, costs, most in ((KEYS, keys, 0.55), (DECODED, decoded, 0.8)):
+            what = f"an event, {name}, {how}, CPU / {GO}"
+            yield ratio_of_turns(what, costs, go, at_most=most if at_once > 1 else None)
+        yield ratio_of_turns(f"an event, {KEYS}, {how}, CPU, uvloop / asyncio", keys, slow)
     for name, costs in runs.items():
-        yield figures(f"{what}, {name}", [cost / EVENTS * 1e6 for cost in costs], "µs CPU")
+        yield figures(f"an event, {name}", [cost / EVENTS * 1e6 for cost in costs], "µs CPU")
 
 
 # --- reconciles
@@ -122,23 +174,18 @@ class RelayedController:
     def latency(self, writer: PodWriter, which: int, mark: str) -> float:
         """Seconds from the bytes of a change on the socket to the start of its reconcile."""
         sent = time.time_ns()
-        # Pods are spread over the namespaces in turn.
-        writer.change(which % EACH * NAMESPACES + self._namespace, mark)
+        writer.change(_pod(self._namespace, which), mark)
         begun = self._reconciler.await_mark(mark).at
         return (begun - self._relay.last_before(begun, after=sent)) / 1e9
 
 
 @contextmanager
-def _relayed(cluster: Cluster, command: list[str], namespace: int) -> Iterator[RelayedController]:
-    port = urlsplit(cluster.url).port
-    assert port is not None  # it has one of its own
-    with Relay(port) as relay, tempfile.TemporaryDirectory() as folder:
-        # The certificate is good for any port.
-        path = Path(folder, "kubeconfig")
-        path.touch(mode=0o600)
-        path.write_text(cluster.kubeconfig.read_text().replace(f":{port}", f":{relay.port}"))
-        with reconciling([*command, f"--namespace=team-{namespace}"], path) as reconciler:
-            yield RelayedController(reconciler, relay, namespace)
+def _controller(
+    cluster: Cluster, command: list[str], namespace: int
+) -> Iterator[RelayedController]:
+    whole = [*command, f"--namespace=team-{namespace}"]
+    with _relayed(cluster) as (relay, path), reconciling(whole, path) as reconciler:
+        yield RelayedController(reconciler, relay, namespace)
 
 
 def _reconciles(cluster: Cluster, program: Path) -> Runs:
@@ -148,7 +195,7 @@ def _reconciles(cluster: Cluster, program: Path) -> Runs:
     writer = PodWriter(cluster.etcd)
     with ExitStack() as stack:
         controllers = {
-            name: stack.enter_context(_relayed(cluster, command, namespace))
+            name: stack.enter_context(_controller(cluster, command, namespace))
             for namespace, (name, command) in enumerate(contestants.items())
         }
         for event in range(RECONCILES):

@@ -24,7 +24,7 @@ GOAL = (
 
 REQUEST_TURNS = count("REQUEST_TURNS", 40, full=80)
 REQUESTS = 250  # in a turn
-ROUND_TURNS = count("ROUND_TURNS", 80, full=160)
+ROUND_TURNS = count("ROUND_TURNS", 100, full=200)
 ROUNDS = 15  # of create, get, update and delete in a turn
 LISTS = count("LISTS", 25, full=50)
 PODS = 2_000

@@ -178,8 +178,8 @@ def _run_command(name: str, command: Sequence[str]) -> Cost:
         wall = time.perf_counter() - begun
         if process.returncode:
             errors.seek(0)
-            said = errors.read().decode()
-            raise Failed(f"{name} ended with {process.returncode}: {said}")
+            output = errors.read().decode()
+            raise Failed(f"{name} ended with {process.returncode}: {output}")
     return Cost(wall, usage.ru_utime + usage.ru_stime, 0, usage.ru_maxrss * 1024, 0)
 
 

@@ -90,7 +90,6 @@ except SystemExit as ended:
 """
 NOT_FOR_GET = {
     "aiohttp",
-    "difflib",
     "email.message",
     "fractions",
     "json",

@@ -9,6 +9,7 @@ See also: `resource` (which verb has which options), `kubeloop.rest` (requests).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, get_args
 
 import msgspec
@@ -324,17 +325,30 @@ def check_keywords(verb: str, given: Mapping[str, object], known: type) -> None:
 def _selector_text(given: LabelSelection | None) -> str:
     if not given:
         return ""
-    from kubeloop.selectors import selector_text
-
-    return selector_text(given)
+    return _parsed_selector(given) if isinstance(given, str) else _read_selector(given)
 
 
 def _field_selector_text(given: FieldSelection | None) -> str:
     if not given:
         return ""
+    return _parsed_field_selector(given) if isinstance(given, str) else _read_field_selector(given)
+
+
+def _read_selector(given: LabelSelection) -> str:
+    from kubeloop.selectors import selector_text
+
+    return selector_text(given)
+
+
+def _read_field_selector(given: FieldSelection) -> str:
     from kubeloop.selectors import field_selector_text
 
     return field_selector_text(given)
+
+
+# A program sends the same selectors again and again.
+_parsed_selector = lru_cache(maxsize=256)(_read_selector)
+_parsed_field_selector = lru_cache(maxsize=256)(_read_field_selector)
 
 
 def _check_match(match: str) -> None:

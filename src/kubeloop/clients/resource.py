@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from datetime import datetime
+from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Unpack, cast, final, overload
 
@@ -51,7 +52,7 @@ from .options import (
     delete_options,
     write_params,
 )
-from .paging import PAGE_SIZE, Pager, PageReader, identity_of, key_of
+from .paging import PAGE_SIZE, Pager, identity_of, key_of, read_page, read_raw_page
 from .subresources import Proxy, SubresourceClient, proxy_name
 
 if TYPE_CHECKING:  # imported by the methods that need them
@@ -76,6 +77,7 @@ __all__ = ["ResourceClient"]
 T = TypeVar("T")
 P = TypeVar("P", "Pod", "Service", "Node")
 
+_EVERYTHING = ListOptions()
 _DEFAULT_DELETE = body_of(delete_options())
 _ACCEPT_METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
 
@@ -170,8 +172,11 @@ class ResourceClient(Generic[T]):
         For collections of some thousand objects use `list_all`, for larger ones `each`.
         Raises: Expired when `resource_version` or `next_page` has expired. Safe to cancel.
         """
-        check_keywords("list", options, ListArguments)
-        return await self._pages.objects(ListOptions.of(**options))
+        selected = _EVERYTHING
+        if options:
+            check_keywords("list", options, ListArguments)
+            selected = ListOptions.of(**options)
+        return await read_page(self._collection, self._codec, selected)
 
     async def list_all(
         self,
@@ -192,7 +197,7 @@ class ResourceClient(Generic[T]):
             resource_version_match=resource_version_match,
             **selectors,
         )
-        pager = Pager(self._pages.objects, page_size=page_size)
+        pager = Pager(partial(read_page, self._collection, self._codec), page_size=page_size)
         return (await pager.list(options, key=key_of))[0]
 
     async def each(
@@ -204,7 +209,7 @@ class ResourceClient(Generic[T]):
         the iteration continues with the server's new token, or with a new list.
         """
         check_keywords("each", selectors, Selectors)
-        pager = Pager(self._pages.raw, page_size=page_size)
+        pager = Pager(partial(read_raw_page, self._collection, self._codec), page_size=page_size)
         async with aclosing(pager.each(ListOptions.of(**selectors), key=identity_of)) as items:
             async for item, page in items:
                 yield self._codec.decode_item(item, page)
@@ -911,10 +916,6 @@ class ResourceClient(Generic[T]):
         from kubeloop.streams import PodAccess
 
         return PodAccess(self, self._collection)
-
-    @property
-    def _pages(self) -> PageReader[T]:
-        return PageReader(self._collection, self._codec)
 
     def _write_params(
         self,

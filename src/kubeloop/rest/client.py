@@ -12,7 +12,7 @@ import random as chance
 from collections.abc import Coroutine, Iterable, Mapping
 from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import Any, Self, final
+from typing import TYPE_CHECKING, Any, Self, final
 
 import msgspec
 
@@ -44,7 +44,9 @@ from .tracing import RequestTracer, Span, installed_tracer, no_span
 from .transport import RequestHook, Transport
 from .warnings import WarningHandler, WarningLog, parse_warnings
 from .watch import Watch, with_timeout
-from .websocket import WebSocket
+
+if TYPE_CHECKING:  # loaded when a WebSocket is opened
+    from .websocket import WebSocket
 
 __all__ = ["RESTClient", "RESTStats"]
 
@@ -278,10 +280,10 @@ class RESTClient:
             heartbeat=heartbeat,
             max_size=self._limits.object if max_size is None else max_size or None,
         )
-        if isinstance(found, WebSocket):
-            return found
-        await self._check_status(found, request, None, success=False)
-        raise AssertionError("a response without a switch of protocols is an error")
+        if isinstance(found, IncomingResponse):
+            await self._check_status(found, request, None, success=False)
+            raise AssertionError("a response without a switch of protocols is an error")
+        return found
 
     def stats(self) -> RESTStats:
         transport, tried = self._transport.stats(), self._attempts.stats()

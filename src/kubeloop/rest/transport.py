@@ -16,7 +16,7 @@ import ssl
 import weakref
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from types import TracebackType
-from typing import Any, TypeAlias, final
+from typing import TYPE_CHECKING, Any, TypeAlias, final
 from urllib.parse import unquote, urljoin, urlsplit
 
 import msgspec
@@ -40,13 +40,16 @@ from .codec import Codec
 from .connections import Connection, ConnectionPool, report_unclosed
 from .dial import Dialer, DialFunction
 from .failures import connect_failure, late_failure
-from .fetch_url import fetch
 from .incoming import IncomingResponse, sooner
 from .metrics import RequestMetrics
 from .request import Headers, Request, header_pairs
 from .timeouts import Timeouts
 from .user_agent import default_user_agent
-from .websocket import WebSocket, check_handshake, handshake_headers
+
+if TYPE_CHECKING:  # loaded when they are used
+    from kubeloop.config import Fetched
+
+    from .websocket import WebSocket
 
 __all__ = ["RequestHook", "SendRequest", "Transport", "TransportStats"]
 
@@ -285,6 +288,8 @@ class Transport:
             ConfigError: there are no credentials, or no usable certificate.
             TransportError: there was no response.
         """
+        from .websocket import WebSocket, check_handshake, handshake_headers
+
         credentials = self._open(request)
         identity = await credentials.identity()
         handshake, key = handshake_headers(protocols)
@@ -324,7 +329,7 @@ class Transport:
         if self._closed:
             raise ClientClosed(f"{action}: the client is closed (use it inside its block)")
         if self._credentials is None:
-            self._credentials = open_credentials(self._config, clock=self._clock, fetch=fetch)
+            self._credentials = open_credentials(self._config, clock=self._clock, fetch=_fetch)
         loop = asyncio.get_running_loop()
         if self._loop is not loop:
             self._open_in(loop, action)
@@ -541,6 +546,15 @@ class Transport:
                 )
         lines = "".join([f"{name}: {value}\r\n" for name, value in pairs])
         return lines.encode("utf-8", "surrogateescape")
+
+
+async def _fetch(
+    method: str, url: str, *, headers: Mapping[str, str], body: bytes, ca: bytes
+) -> Fetched:
+    """One request for OpenID Connect credentials; few programs need it."""
+    from .fetch_url import fetch
+
+    return await fetch(method, url, headers=headers, body=body, ca=ca)
 
 
 _WITHOUT_BODY = frozenset({"GET", "HEAD", "DELETE", "OPTIONS"})

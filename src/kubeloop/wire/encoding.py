@@ -46,7 +46,7 @@ def to_builtins(model: Model) -> dict[str, Any]:
     try:
         plain: dict[str, Any] = msgspec.to_builtins(to_data(model), enc_hook=_to_plain)
     except (TypeError, DecodeError, RecursionError) as error:
-        raise InvalidArgument(f"cannot encode {type(model).__name__}: {error}") from error
+        raise _not_encodable(model, error) from error
     return plain
 
 
@@ -55,7 +55,7 @@ def to_json(model: Model) -> bytes:
     try:
         return msgspec.json.encode(to_data(model))
     except (TypeError, UnicodeEncodeError, RecursionError) as error:  # such as a lone surrogate
-        raise InvalidArgument(f"cannot encode {type(model).__name__}: {error}") from error
+        raise _not_encodable(model, error) from error
 
 
 def to_data(model: Model) -> dict[str, Any]:
@@ -81,7 +81,12 @@ def to_data(model: Model) -> dict[str, Any]:
             f"cannot encode {type(model).__name__}.{error.path}: {error}"
         ) from error
     except RecursionError as error:
-        raise InvalidArgument(f"cannot encode {type(model).__name__}: nested too deeply") from error
+        raise _not_encodable(model, error) from error
+
+
+def _not_encodable(model: Model, error: Exception) -> InvalidArgument:
+    why = "nested too deeply" if isinstance(error, RecursionError) else error
+    return InvalidArgument(f"cannot encode {type(model).__name__}: {why}")
 
 
 def _to_plain(value: Any) -> Any:
