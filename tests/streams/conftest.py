@@ -79,6 +79,7 @@ async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
     while chunk := await reader.read(65536):
         writer.write(chunk)
         await writer.drain()
+    writer.write_eof()
 
 
 @pytest.fixture

@@ -253,6 +253,10 @@ class Process:
 
     async def close(self) -> None:
         """End the connection, with a close handshake if the program still runs."""
+        if self._is_over:
+            # The server has closed its side: do not wait until a proxy does the same.
+            self._socket.abort()
+            return
         self._leave()
         await self._socket.close()
 
