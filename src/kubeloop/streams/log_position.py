@@ -5,8 +5,9 @@ recognized by its timestamp and text, and by how often it was seen. The position
 lines of the last two seconds of the log: the timestamps of stdout and stderr may be out of order
 by a little.
 
-Guarantees: pure; no line is returned twice, wherever the stream was cut; if lines may be missing,
-because the log was rotated or the clock of the node was set back, that is reported as a gap.
+Guarantees: pure; no line is returned twice, wherever the stream was cut; if lines may be missing
+after the first one that was read, because the log was rotated or the clock of the node was set
+back, that is reported as a gap.
 See also: `logs` (reads logs).
 """
 
