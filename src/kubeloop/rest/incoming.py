@@ -375,6 +375,10 @@ class IncomingResponse:
 
     # --- the end
 
+    def forget_headers(self) -> None:
+        """Free what is needed no more of a response that lasts: a program has many watches."""
+        self.headers = _NO_HEADERS
+
     async def discard(self) -> None:
         """Skip the body; a short one is read, so that the connection can be reused."""
         length = self.headers.get("content-length")

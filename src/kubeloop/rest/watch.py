@@ -127,7 +127,7 @@ class Watch:
         self._incoming: IncomingResponse | None = None
         self._ended: WatchEnd | None = None
         self._failure: TransportError | None = None
-        self._ready: deque[RawEvent] = deque()
+        self._ready: list[RawEvent] = []
         self._error: ApiError | None = None  # raised after the events that are ready
         self._pump: _Pump | None = None  # while `pump` runs
         self._events = 0
@@ -168,6 +168,7 @@ class Watch:
             self._failure = found
         else:
             self._incoming = found
+            found.forget_headers()
         if self._incoming is None or self._ended is not None:  # closed while it was opened
             self._end(WatchEnd.BROKEN)
         self._deadline = self._clock.now() + self._max_duration
@@ -177,7 +178,7 @@ class Watch:
         if not self._ready:
             await self._fill()
         self._events += 1
-        return self._ready.popleft()
+        return self._ready.pop(0)
 
     async def batch(self) -> list[RawEvent]:
         """All events received so far, at least one; empty at the end.
@@ -195,8 +196,7 @@ class Watch:
         return self._take_ready()
 
     def _take_ready(self) -> list[RawEvent]:
-        found = list(self._ready)
-        self._ready.clear()
+        found, self._ready = self._ready, []
         self._events += len(found)
         return found
 
