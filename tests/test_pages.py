@@ -35,6 +35,7 @@ PAGES = (
     "docs/how-to/metrics.md",
     "docs/how-to/migrating.md",
     "docs/how-to/models.md",
+    "docs/how-to/streams.md",
     "docs/how-to/testing.md",
     "docs/how-to/webhooks.md",
     "docs/how-to/workqueues.md",
