@@ -306,27 +306,24 @@ class RESTClient:
 
     # --- whole responses
 
-    def _deadline(self, request: Request) -> float | None:
-        """The end of a call that starts now, including retries and the wait for a slot."""
-        own = request.timeout or self._config.timeout if request.timeout != 0 else 0
-        seconds = own or (request.timeouts or self._timeouts).total
-        return None if seconds is None else self._clock.now() + seconds
-
     async def _send(
         self, request: Request, warnings: WarningHandler | None, gate: ConcurrencyLimit
     ) -> Response:
         if self._limits_rate:
             await self._attempts.wait_for_rate_limiter(request)
-        deadline = self._deadline(request)
-        incoming = await self._attempts.open(request, Call.SEND, deadline, gate=gate)
+        began = self._clock.now()
+        own = request.timeout or self._config.timeout if request.timeout != 0 else 0
+        seconds = own or (request.timeouts or self._timeouts).total
+        deadline = None if seconds is None else began + seconds  # of all attempts
+        attempts = self._attempts
+        incoming = await attempts.open(request, Call.SEND, deadline, began=began, gate=gate)
         try:
             if "warning" in incoming.headers.first:
                 self._report_warnings(incoming, warnings)
             status = incoming.status
             if status != 200 and not is_success(status):
                 raise await self._response_error(request, incoming, deadline)
-            incoming.limit_to(self._limits.for_success(request))
-            body = await incoming.read(deadline=deadline)
+            body = await incoming.read(self._limits.for_success(request), deadline=deadline)
         finally:
             gate.release()
         return Response(request, status, incoming.headers, body, self._codec)
@@ -380,7 +377,8 @@ class RESTClient:
         """The head of a watch; the last failure if all attempts failed and may be retried."""
         self._watches += 1
         try:
-            incoming = await self._attempts.open(request, Call.WATCH, None)
+            now = self._clock.now()
+            incoming = await self._attempts.open(request, Call.WATCH, None, began=now)
         except TransportError as error:
             if not is_retryable(error, call=Call.WATCH, method=request.method):
                 raise
@@ -392,7 +390,8 @@ class RESTClient:
         self, request: Request, warnings: WarningHandler | None
     ) -> IncomingResponse:
         await self._attempts.wait_for_rate_limiter(request)
-        incoming = await self._attempts.open(request, Call.STREAM, None)
+        now = self._clock.now()
+        incoming = await self._attempts.open(request, Call.STREAM, None, began=now)
         success = 200 <= incoming.status < 300
         return await self._check_status(incoming, request, warnings, success=success)
 
@@ -417,8 +416,7 @@ class RESTClient:
         """The error for an unsuccessful response; its status counts even if its body is useless."""
         body, not_read = b"", ""
         try:
-            incoming.limit_to(self._limits.for_error())
-            body = await incoming.read(deadline=deadline)
+            body = await incoming.read(self._limits.for_error(), deadline=deadline)
         except TransportError as error:
             if isinstance(error, ClientClosed | StreamBroken | TimeoutExceeded):
                 raise

@@ -452,6 +452,11 @@ async def _start_tls(
     )
     if secured is None:
         raise ConnectionResetError(errno.ECONNRESET, "closed during the TLS handshake")
+    # The transport keeps the server's certificate as some 40 objects, which no one reads: 2 kB
+    # for each of hundreds of watches.
+    certificate = secured.get_extra_info("peercert")
+    if isinstance(certificate, dict):
+        certificate.clear()
     return secured
 
 

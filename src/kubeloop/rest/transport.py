@@ -25,6 +25,7 @@ from kubeloop.config import (
     ClusterConfig,
     Credentials,
     Identity,
+    StaticCredentials,
     TlsSource,
     basic,
     impersonation_headers,
@@ -116,6 +117,7 @@ class Transport:
         self._clock = clock
         self._metrics = metrics
         self._credentials = credentials
+        self._identity: Identity | None = None  # of credentials that never change
         self._user_agent = user_agent or config.user_agent
         self._own_headers = header_pairs(headers)
         self.hooks = tuple(hooks)
@@ -197,12 +199,18 @@ class Transport:
         return request.url(self._base, timeout=self._config.timeout)
 
     async def exchange(
-        self, request: Request, codec: Codec, timeouts: Timeouts, deadline: float | None
+        self,
+        request: Request,
+        codec: Codec,
+        timeouts: Timeouts,
+        began: float,
+        deadline: float | None,
     ) -> IncomingResponse:
         """Send once, and once more if a 401 led to new credentials.
 
-        `codec` has the media types for requests that name none; `deadline` is a time on the
-        clock for the head of the response. Safe to cancel: the connection is closed.
+        `codec` has the media types for requests that name none; the head of the response is
+        awaited from `began` to `deadline`, which are times on the clock. Safe to cancel: the
+        connection is closed.
 
         Raises:
             ConfigError: there are no credentials, or no usable certificate.
@@ -211,7 +219,7 @@ class Transport:
         credentials = self._credentials
         if credentials is None or self._closed or self._loop is not asyncio.get_running_loop():
             credentials = self._open(request)
-        identity = await credentials.identity()
+        identity = self._identity or await credentials.identity()
         if request.params or request.timeout or self._config.timeout or request.path[:2] == "..":
             url = self.url(request)
         else:
@@ -220,11 +228,13 @@ class Transport:
         content_type = "" if request.body is None else request.content_type or codec.content_type
         headers = self._headers_for(identity, request, accept, content_type)
         incoming = await self._send(
-            request, url, identity, headers, timeouts=timeouts, deadline=deadline
+            request, url, identity, headers, timeouts=timeouts, began=began, deadline=deadline
         )
         if incoming.status < 300:
             return incoming
-        incoming = await self._follow(incoming, url, identity, headers, deadline)
+        incoming = await self._follow(
+            incoming, url, identity, headers, began=began, deadline=deadline
+        )
         if incoming.status != 401 or _has_own_credentials(request):
             return incoming
         await credentials.refresh(identity)
@@ -235,17 +245,22 @@ class Transport:
         await incoming.discard()
         headers = self._headers_for(refreshed, request, accept, content_type)
         incoming = await self._send(
-            request, url, refreshed, headers, timeouts=timeouts, deadline=deadline
+            request, url, refreshed, headers, timeouts=timeouts, began=began, deadline=deadline
         )
-        return await self._follow(incoming, url, refreshed, headers, deadline)
+        return await self._follow(incoming, url, refreshed, headers, began=began, deadline=deadline)
 
     async def exchange_with_hooks(
-        self, request: Request, codec: Codec, timeouts: Timeouts, deadline: float | None
+        self,
+        request: Request,
+        codec: Codec,
+        timeouts: Timeouts,
+        began: float,
+        deadline: float | None,
     ) -> IncomingResponse:
         """As `exchange`, through the hooks of the client; the first is the outermost."""
 
         async def send(changed: Request) -> IncomingResponse:
-            return await self.exchange(changed, codec, timeouts, deadline)
+            return await self.exchange(changed, codec, timeouts, began, deadline)
 
         chain: SendRequest = send
         for hook in reversed(self.hooks):
@@ -267,7 +282,13 @@ class Transport:
         headers = self._headers_for(identity, request, "*/*", "")
         url = self.url(request)
         incoming = await self._send(
-            request, url, identity, headers, timeouts=timeouts, deadline=None
+            request,
+            url,
+            identity,
+            headers,
+            timeouts=timeouts,
+            began=self._clock.now(),
+            deadline=None,
         )
         await incoming.discard()
 
@@ -296,9 +317,10 @@ class Transport:
         request = request.replace(headers=(*request.headers, *handshake))
         headers = self._headers_for(identity, request, "*/*", "")
         url = self.url(request)
-        deadline = None if timeouts.response is None else self._clock.now() + timeouts.response
+        began = self._clock.now()
+        deadline = None if timeouts.response is None else began + timeouts.response
         incoming = await self._send(
-            request, url, identity, headers, timeouts=timeouts, deadline=deadline
+            request, url, identity, headers, timeouts=timeouts, began=began, deadline=deadline
         )
         if incoming.status != 101:
             if incoming.status == 401:
@@ -330,6 +352,8 @@ class Transport:
             raise ClientClosed(f"{action}: the client is closed (use it inside its block)")
         if self._credentials is None:
             self._credentials = open_credentials(self._config, clock=self._clock, fetch=_fetch)
+        if isinstance(self._credentials, StaticCredentials):
+            self._identity = self._credentials.current
         loop = asyncio.get_running_loop()
         if self._loop is not loop:
             self._open_in(loop, action)
@@ -401,6 +425,7 @@ class Transport:
         headers: bytes,
         *,
         timeouts: Timeouts,
+        began: float,
         deadline: float | None,
     ) -> IncomingResponse:
         """Send once, whatever the response."""
@@ -421,13 +446,11 @@ class Transport:
             length = b"\r\n" if method in _WITHOUT_BODY else b"Content-Length: 0\r\n\r\n"
         head = b"%s %s HTTP/1.1\r\n%s%s" % (method.encode(), target.encode(), headers, length)
         tls = None if self._tls is None else self._context_for(identity)
-        began = self._clock.now()
-        if deadline is not None and began >= deadline:
-            raise self._late(request, deadline, began)
         incoming = IncomingResponse(
             request, method=method, clock=self._clock, server=self.server, timeouts=timeouts
         )
-        connection = self._pool.take(tls)
+        pool = self._pool
+        connection = pool.idle.pop() if pool.idle and pool.tls is tls else pool.take(tls)
         if connection is None:
             connection = await self._connect(request, tls, timeouts, deadline)
         self._exchanges += 1
@@ -468,6 +491,8 @@ class Transport:
         url: str,
         identity: Identity,
         headers: bytes,
+        *,
+        began: float,
         deadline: float | None,
     ) -> IncomingResponse:
         """Follow redirects within the same server."""
@@ -480,10 +505,18 @@ class Transport:
                 incoming.close()
                 raise self._redirect_error(request, [*visited, target])
             await incoming.discard()
+            if deadline is not None and self._clock.now() >= deadline:
+                raise self._late(request, deadline, began)
             visited.append(target)
             timeouts = incoming.timeouts
             incoming = await self._send(
-                request, target, identity, headers, timeouts=timeouts, deadline=deadline
+                request,
+                target,
+                identity,
+                headers,
+                timeouts=timeouts,
+                began=began,
+                deadline=deadline,
             )
         return incoming
 
