@@ -24,6 +24,7 @@ PAGES = (
     "docs/how-to/blocking.md",
     "docs/explanation/cache.md",
     "docs/how-to/clients.md",
+    "docs/how-to/connections.md",
     "docs/how-to/controllers.md",
     "docs/how-to/credentials.md",
     "docs/how-to/events.md",
