@@ -18,7 +18,7 @@ import ssl
 import sys
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Any, final
+from typing import Any, Protocol, cast, final
 from urllib.parse import unquote, urlsplit
 
 from kubeloop.config import redacted_url
@@ -43,6 +43,13 @@ _MAX_PROXY_HEAD = 64 * 1024
 _PORTS = {"http": 80, "https": 443, "socks5": 1080, "socks5h": 1080}
 # python-socks requires a timeout; the caller of `dial` has its own, which is shorter.
 _SOCKS_SECONDS = 3600.0
+
+
+class DialedProtocol(Protocol):
+    """A protocol of asyncio that also takes bytes which arrived before it had the connection."""
+
+    def connection_made(self, transport: asyncio.BaseTransport, /) -> None: ...
+    def data_received(self, data: bytes, /) -> None: ...
 
 
 class ProxyUnreachable(OSError):
@@ -151,7 +158,7 @@ class Dialer:
         return f"Dialer({self._host}:{self._port}{through})"
 
     async def dial(
-        self, protocol: asyncio.Protocol, *, tls: ssl.SSLContext | None, server_hostname: str
+        self, protocol: DialedProtocol, *, tls: ssl.SSLContext | None, server_hostname: str
     ) -> asyncio.Transport:
         """Open a connection for `protocol`, whose `connection_made` is called.
 
@@ -429,12 +436,12 @@ def _opening_of(transport: asyncio.Transport) -> _Opening:
     return protocol
 
 
-def _hand_over(transport: asyncio.Transport, protocol: asyncio.Protocol) -> None:
+def _hand_over(transport: asyncio.Transport, protocol: DialedProtocol) -> None:
     """Give a connection to its user, with what arrived meanwhile."""
     opening = _opening_of(transport)
     if opening.ended is not None:
         raise opening.ended
-    transport.set_protocol(protocol)
+    transport.set_protocol(cast("asyncio.BaseProtocol", protocol))
     protocol.connection_made(transport)
     if opening.received:
         protocol.data_received(bytes(opening.received))
