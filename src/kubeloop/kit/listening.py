@@ -29,6 +29,7 @@ log = logging.getLogger(__name__)
 
 _Factory: TypeAlias = Callable[[], asyncio.BaseProtocol]
 
+_FEED = 16384  # bytes that any TLS protocol accepts at once
 _BACKLOG = 128  # connections that may wait to be accepted
 _NO_SUCH_FAMILY = {errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL}
 _CLOSE_GRACE = 0.25  # s, for a connection to close by itself
@@ -119,7 +120,7 @@ class _Listener:
         for _ in range(_ITERATIONS):
             await asyncio.sleep(0)
 
-    def serve(self, transport: asyncio.Transport) -> None:
+    def serve(self, transport: asyncio.Transport, accepted: _Accepted) -> None:
         """Pass a connection that was accepted to its protocol."""
         self._connections.add(transport)
         if self._is_stopped:
@@ -135,15 +136,28 @@ class _Listener:
             transport.set_protocol(protocol)
             protocol.connection_made(transport)
             return
-        task = self._loop.create_task(self._handshake(transport, protocol, self._tls))
+        transport.pause_reading()  # the first bytes are for `start_tls`
+        task = self._loop.create_task(self._handshake(transport, accepted, protocol, self._tls))
         self._handshakes.add(task)
         task.add_done_callback(self._handshakes.discard)
 
     async def _handshake(
-        self, transport: asyncio.Transport, protocol: asyncio.BaseProtocol, tls: ssl.SSLContext
+        self,
+        transport: asyncio.Transport,
+        accepted: _Accepted,
+        protocol: asyncio.BaseProtocol,
+        tls: ssl.SSLContext,
     ) -> None:
         try:
-            secure = await self._loop.start_tls(transport, protocol, tls, server_side=True)
+            transport.pause_reading()
+            start = self._loop.create_task(
+                self._loop.start_tls(transport, protocol, tls, server_side=True)
+            )
+            await asyncio.sleep(0)
+            if accepted.early:
+                # After the callback that `start_tls` has scheduled, and before more bytes are read.
+                self._loop.call_soon(_feed, transport, accepted.early)
+            secure = await start
         except OSError as error:  # ssl.SSLError is one
             log.debug("a connection failed in its handshake: %s", error)
             transport.abort()
@@ -163,9 +177,23 @@ class _Accepted(asyncio.Protocol):
 
     def __init__(self, listener: _Listener) -> None:
         self._listener = listener
+        self.early = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._listener.serve(cast("asyncio.Transport", transport))
+        self._listener.serve(cast("asyncio.Transport", transport), self)
+
+    def data_received(self, data: bytes) -> None:
+        # uvloop starts to read after `connection_made`, also if that has paused it.
+        self.early += data
+
+
+def _feed(transport: asyncio.Transport, data: bytes) -> None:
+    """Pass bytes to the TLS protocol of a connection, as if they had been read now."""
+    protocol = cast("asyncio.BufferedProtocol", transport.get_protocol())
+    for start in range(0, len(data), _FEED):
+        part = data[start : start + _FEED]
+        memoryview(protocol.get_buffer(len(part)))[: len(part)] = part
+        protocol.buffer_updated(len(part))
 
 
 def _is_closed(transport: asyncio.Transport) -> bool:
