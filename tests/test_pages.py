@@ -27,6 +27,7 @@ PAGES = (
     "docs/how-to/controllers.md",
     "docs/how-to/credentials.md",
     "docs/how-to/events.md",
+    "docs/how-to/everyday.md",
     "docs/how-to/from-client-go.md",
     "docs/index.md",
     "docs/how-to/inspector.md",

@@ -50,6 +50,7 @@ SOURCES = (
     Source("clients", "metadata", "MetadataClient", without=frozenset({"raw"})),
     Source("clients", "scale", "ScaleClient"),
     Source("clients", "subresources", "Proxy"),
+    Source("clients", "rollout", "Rollout"),
     Source("discovery", "client", "DiscoveryClient"),
     Source("discovery", "client", "OpenApiV3"),
     Source("discovery", "deferred_mapper", "DeferredMapper"),
@@ -194,7 +195,7 @@ class _Module:
         self.tree = ast.parse((ROOT / package / f"{module}.py").read_text("utf-8"))
         self.package = package
         init = ast.parse((ROOT / package / "__init__.py").read_text("utf-8"))
-        self._exported = {alias.name for node in init.body for alias in _aliases(node)}
+        self._exported = {alias.name for node in ast.walk(init) for alias in _aliases(node)}
         self._modules = dict(self._imported())
 
     def methods(self, name: str) -> list[Method]:
@@ -288,13 +289,16 @@ class _MethodWriter:
 
     def __init__(self, method: Method, source: Source, module: _Module, imports: _Imports) -> None:
         assert method.returns is not None
+        coroutine = _coroutine_result(method.returns)
+        if coroutine is not None:  # a plain function that returns a coroutine: awaited, too
+            method.returns = coroutine
         self._method = method
         self._source = source
         self._module = module
         self._imports = imports
         self._decorators = {ast.unparse(each) for each in method.decorator_list}
         self._returned = ast.unparse(method.returns)
-        self._is_async = isinstance(method, ast.AsyncFunctionDef)
+        self._is_async = isinstance(method, ast.AsyncFunctionDef) or coroutine is not None
         self._is_context = "asynccontextmanager" in self._decorators or self._returned.startswith(
             "AbstractAsyncContextManager["
         )
@@ -469,6 +473,15 @@ class _WithoutAwaitable(ast.NodeTransformer):
             if ast.unparse(one).startswith("Awaitable["):
                 return other
         return node
+
+
+def _coroutine_result(returns: ast.expr) -> ast.expr | None:
+    """The result of `Coroutine[Any, Any, T]`; None for another type."""
+    if not ast.unparse(returns).startswith("Coroutine["):
+        return None
+    assert isinstance(returns, ast.Subscript)
+    assert isinstance(returns.slice, ast.Tuple)
+    return returns.slice.elts[2]
 
 
 def _names(node: ast.expr) -> set[str]:

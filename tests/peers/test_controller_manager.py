@@ -16,10 +16,12 @@ from typing import Any
 
 import pytest
 
+from kubeloop.runtime import Client
 from kubeloop.testing import APIServer, ControlPlane
 from kubeloop.testing.control_plane import CONTROLLER_MANAGER, cached_assets
 from kubeloop.testing.server.access.certs import write_key
 from kubeloop.testing.server.access.signing import SigningKey
+from kubeloop.wire.apps.v1 import DaemonSet, StatefulSet
 from tests.support.kubectl import Kubectl
 
 # Errors that it also logs with kube-apiserver, often or at times.
@@ -134,6 +136,39 @@ def test_a_deployment_rolls_out_in_revisions(kubectl: Kubectl) -> None:
     assert deployment["metadata"]["annotations"][revision] == "2"
     sets = items(kubectl, "replicasets")
     assert sorted(each["metadata"]["annotations"][revision] for each in sets) == ["1", "2"]
+
+
+@pytest.mark.parametrize("kind", ["StatefulSet", "DaemonSet"])
+async def test_an_undo_restores_a_revision_of_the_controller(
+    kubectl: Kubectl, kube_client: Client, kind: str
+) -> None:
+    sets: Any = kube_client.resource(
+        {"StatefulSet": StatefulSet, "DaemonSet": DaemonSet}[kind], namespace=kubectl.namespace
+    )
+    kubectl("apply", "--filename=-", stdin=DEPLOYMENT.replace("Deployment", kind).replace(
+        "  replicas: 2\n", "  replicas: 0\n" if kind == "StatefulSet" else ""
+    ))  # fmt: skip
+    await sets.wait_for("web", jsonpath="{.status.observedGeneration}=1")
+    kubectl("set", "image", f"{kind}/web", "nginx=nginx:2")
+    kubectl("annotate", f"{kind}/web", "kubernetes.io/change-cause=new image")
+    await sets.wait_for("web", jsonpath="{.status.observedGeneration}=2")
+    web = sets.rollout("web")
+
+    before = [(each.number, each.images, each.is_current) for each in await web.history()]
+    restored = await web.undo()
+    await sets.wait_for("web", jsonpath="{.status.observedGeneration}=3")
+
+    assert before == [(1, ("nginx:1",), False), (2, ("nginx:2",), True)]
+    assert restored is not None
+    assert (await sets.get("web")).spec.template.spec.containers[0].image == "nginx:1"
+    history = await web.history()
+    assert [(each.number, each.images) for each in history] == [
+        (2, ("nginx:2",)),
+        (3, ("nginx:1",)),
+    ]
+    shown = kubectl("rollout", "history", f"{kind}/web").splitlines()[2:]
+    assert [line.split()[0] for line in shown] == [str(each.number) for each in history]
+    assert await web.undo(to_revision=3) is None
 
 
 def test_what_a_deployment_owns_is_deleted_with_it(kubectl: Kubectl) -> None:

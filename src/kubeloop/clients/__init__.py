@@ -8,6 +8,9 @@ See also: `kubeloop.rest` (HTTP), `kubeloop.discovery` (what the server serves),
 
 from __future__ import annotations
 
+import importlib
+from typing import TYPE_CHECKING
+
 from ._generated.clientset import Clientset
 from .client import APIClient, DynamicClient
 from .collection import ALL_NAMESPACES
@@ -46,6 +49,10 @@ from .paging import PAGE_SIZE as PAGE_SIZE
 from .subresources import proxy_name as proxy_name
 from .wait import EventCondition as EventCondition
 
+if TYPE_CHECKING:  # imported when they are first used
+    from .rollout import Revision, Rollout, RolloutFailed
+    from .rollout_decision import RolloutProblem, RolloutStatus, rollout_status
+
 __all__ = [
     "ALL_NAMESPACES",
     "APIClient",
@@ -60,6 +67,11 @@ __all__ = [
     "PartialObjectMetadata",
     "Proxy",
     "ResourceClient",
+    "Revision",
+    "Rollout",
+    "RolloutFailed",
+    "RolloutProblem",
+    "RolloutStatus",
     "ScaleClient",
     "SubresourceClient",
     "Table",
@@ -71,8 +83,24 @@ __all__ = [
     "event_selector",
     "extract",
     "retry_on_conflict",
+    "rollout_status",
     "until",
 ]
 from .manifests import Manifest as Manifest
 from .wait import WatchClosed as WatchClosed
 from .writer import is_conflict as is_conflict
+
+_MODULES = {
+    "Revision": "rollout",
+    "Rollout": "rollout",
+    "RolloutFailed": "rollout",
+    "RolloutProblem": "rollout_decision",
+    "RolloutStatus": "rollout_decision",
+    "rollout_status": "rollout_decision",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f".{_MODULES[name]}", __name__), name)

@@ -54,12 +54,14 @@ from .wait import EventCondition, goal_of, until, wait_until
 from .writer import ObjectEditor, create_or_update
 
 if TYPE_CHECKING:  # large modules, loaded only when they are used
+    from kubeloop.wire.apps.v1 import DaemonSet, Deployment, StatefulSet
     from kubeloop.wire.authentication.v1 import BoundObjectReference, TokenRequest
     from kubeloop.wire.autoscaling.v1 import Scale
     from kubeloop.wire.certificates.v1 import CertificateSigningRequest
     from kubeloop.wire.core.v1 import Namespace, Node, Pod, Service, ServiceAccount
 
     from .object_patch import ObjectPatch
+    from .rollout import Rollout
 
 __all__ = ["ResourceClient"]
 
@@ -626,6 +628,15 @@ class ResourceClient(Generic[T]):
     ) -> Proxy:
         """Sends HTTP requests through the API server to a pod, a service or a kubelet."""
         return Proxy(self._collection, proxy_name(name, scheme=scheme, port=port))
+
+    def rollout(
+        self: ResourceClient[Deployment] | ResourceClient[StatefulSet] | ResourceClient[DaemonSet],
+        name: str,
+    ) -> Rollout:
+        """The rollout of a deployment, stateful set or daemon set: restart, wait, undo, …."""
+        from .rollout import Rollout
+
+        return Rollout(self, name)
 
     # --- requests
 

@@ -26,6 +26,8 @@ from kubeloop.clients import (
     PatchBody,
     PatchType,
     Propagation,
+    Revision,
+    RolloutStatus,
     Selectors,
     Table,
     VersionMatch,
@@ -52,6 +54,7 @@ from kubeloop.rest import Params, Request, Response, RESTStats, WarningHandler
 from kubeloop.wire import RawEvent, ResourceInfo
 
 if TYPE_CHECKING:
+    from kubeloop.wire.apps.v1 import DaemonSet, Deployment, StatefulSet
     from kubeloop.wire.authentication.v1 import BoundObjectReference, TokenRequest
     from kubeloop.wire.autoscaling.v1 import Scale
     from kubeloop.wire.certificates.v1 import CertificateSigningRequest
@@ -65,6 +68,7 @@ __all__ = [
     "Proxy",
     "RESTClient",
     "ResourceClient",
+    "Rollout",
     "ScaleClient",
     "SubresourceClient",
 ]
@@ -536,6 +540,13 @@ class ResourceClient(Generic[T]):
             self._reference.then(lambda wrapped: wrapped.proxy(name, port=port, scheme=scheme))
         )
 
+    def rollout(
+        self: ResourceClient[Deployment] | ResourceClient[StatefulSet] | ResourceClient[DaemonSet],
+        name: str,
+    ) -> Rollout:
+        """The rollout of a deployment, stateful set or daemon set: restart, wait, undo, …."""
+        return Rollout(self._reference.then(lambda wrapped: wrapped.rollout(name)))
+
 
 @final
 class SubresourceClient(Generic[T]):
@@ -781,6 +792,77 @@ class Proxy:
         """The body of `path` in chunks."""
         return self._reference.stream(
             lambda wrapped: iterate_awaited(wrapped.stream(path, params=params))
+        )
+
+
+@final
+class Rollout:
+    """The blocking form of `kubeloop.clients.Rollout`."""
+
+    __slots__ = ("_reference",)
+
+    def __init__(self, reference: LoopReference[clients.Rollout]) -> None:
+        self._reference = reference
+
+    def __repr__(self) -> str:
+        return f"blocking {self._reference!r}"
+
+    def status(self) -> RolloutStatus:
+        """How far the rollout is, with the problems of its new pods. Safe to interrupt.
+
+        Raises: NotFound; InvalidArgument for an update strategy other than `RollingUpdate`.
+        """
+        return self._reference.call(lambda wrapped: wrapped.status())
+
+    def progress(self, *, timeout: float | None = None) -> Stream[RolloutStatus]:
+        """The status, and each change of it, until the rollout is complete.
+
+        The last status is complete. If you leave early, close it (or use `with`).
+        Raises: RolloutFailed when the progress deadline has passed or the object was deleted;
+        WaitTimeout after `timeout` seconds; NotFound; InvalidArgument for an update strategy
+        other than `RollingUpdate`.
+        """
+        return self._reference.stream(lambda wrapped: wrapped.progress(timeout=timeout))
+
+    def wait(self, *, timeout: float | None = 600.0) -> RolloutStatus:
+        """Wait until the rollout is complete. Raises as `progress`. Safe to interrupt."""
+        return self._reference.call(lambda wrapped: wrapped.wait(timeout=timeout))
+
+    def restart(self, *, dry_run: bool = False) -> None:
+        """Replace all pods, as `kubectl rollout restart`.
+
+        Raises: NotFound; InvalidArgument for a paused deployment, which would not start. A
+        cancelled call may have started it.
+        """
+        self._reference.call(lambda wrapped: wrapped.restart(dry_run=dry_run))
+
+    def pause(self, *, dry_run: bool = False) -> bool:
+        """Stop the rollout of a deployment after its current pods; False if it is paused already.
+
+        Raises: NotFound; InvalidArgument for other kinds. An interrupted call may have paused it.
+        """
+        return self._reference.call(lambda wrapped: wrapped.pause(dry_run=dry_run))
+
+    def resume(self, *, dry_run: bool = False) -> bool:
+        """Continue the rollout of a paused deployment; False if it is not paused.
+
+        Raises: NotFound; InvalidArgument for other kinds. An interrupted call may have resumed it.
+        """
+        return self._reference.call(lambda wrapped: wrapped.resume(dry_run=dry_run))
+
+    def history(self) -> list[Revision]:
+        """The templates that can be restored, oldest first. Raises: NotFound. Safe to interrupt."""
+        return self._reference.call(lambda wrapped: wrapped.history())
+
+    def undo(self, *, to_revision: int = 0, dry_run: bool = False) -> Revision | None:
+        """Restore the template of the previous revision, or of `to_revision`.
+
+        Returns the revision; None if the object has its template already.
+        Raises: NotFound; InvalidArgument when there is no such revision, or the deployment is
+        paused. An interrupted call may have restored it.
+        """
+        return self._reference.call(
+            lambda wrapped: wrapped.undo(to_revision=to_revision, dry_run=dry_run)
         )
 
 

@@ -1,0 +1,119 @@
+"""The verbs of clients decide as kubectl does, and use its words."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from kubeloop.clients import rollout_status
+from kubeloop.errors import InvalidArgument
+from kubeloop.runtime import Client
+from kubeloop.wire.apps.v1 import DaemonSet, Deployment, StatefulSet
+from tests.support.kubectl import Kubectl, kubectl, kubectl_cache, kubectl_program
+
+__all__ = ["kubectl", "kubectl_cache", "kubectl_program"]  # fixtures
+
+pytestmark = pytest.mark.timeout(60)  # programs are started, and machines are busy
+
+
+def workload(kind: str, name: str, **spec: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "apps/v1",
+        "kind": kind,
+        "metadata": {"name": name},
+        "spec": {
+            "selector": {"matchLabels": {"app": name}},
+            "template": {
+                "metadata": {"labels": {"app": name}},
+                "spec": {"containers": [{"name": "main", "image": "app:1"}]},
+            },
+            **spec,
+        },
+    }
+
+
+DEADLINE = {"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded"}
+ROLLING: dict[str, Any] = {"type": "RollingUpdate"}
+# The strategy, and statuses that stand for the branches of the decision.
+STATUSES: dict[str, tuple[dict[str, Any], list[dict[str, Any]]]] = {
+    "Deployment": (
+        {"replicas": 2},
+        [
+            {},
+            {"observedGeneration": 1},
+            {"observedGeneration": 1, "replicas": 3, "updatedReplicas": 2, "readyReplicas": 3},
+            {"observedGeneration": 1, "replicas": 2, "updatedReplicas": 2},
+            {
+                "observedGeneration": 1,
+                "replicas": 2,
+                "updatedReplicas": 2,
+                "readyReplicas": 2,
+                "availableReplicas": 2,
+            },
+            {"observedGeneration": 1, "conditions": [DEADLINE]},
+        ],
+    ),
+    "StatefulSet": (
+        {"replicas": 3, "serviceName": "db"},
+        [
+            {"replicas": 0},
+            {"replicas": 3, "observedGeneration": 1, "readyReplicas": 1},
+            {"replicas": 3, "observedGeneration": 1, "readyReplicas": 3, "updatedReplicas": 1},
+            {"replicas": 3, "observedGeneration": 1, "readyReplicas": 3, "updatedReplicas": 3},
+        ],
+    ),
+    "DaemonSet": (
+        {},
+        [
+            {
+                "currentNumberScheduled": 0,
+                "numberMisscheduled": 0,
+                "desiredNumberScheduled": 3,
+                "numberReady": 0,
+                "observedGeneration": generation,
+                "updatedNumberScheduled": updated,
+                "numberAvailable": available,
+            }
+            for generation, updated, available in ((0, 0, 0), (1, 1, 3), (1, 3, 2), (1, 3, 3))
+        ],
+    ),
+}
+CLASSES: dict[str, type[Deployment | StatefulSet | DaemonSet]] = {
+    "Deployment": Deployment,
+    "StatefulSet": StatefulSet,
+    "DaemonSet": DaemonSet,
+}
+
+
+@pytest.mark.parametrize("kind", STATUSES)
+async def test_a_rollout_has_the_text_of_kubectl(
+    kubectl: Kubectl, kube_client: Client, kind: str
+) -> None:
+    spec, statuses = STATUSES[kind]
+    objects: Any = kube_client.resource(CLASSES[kind], namespace=kubectl.namespace)
+    await objects.create(CLASSES[kind].from_dict(workload(kind, "web", **spec)))
+
+    for status in statuses:
+        found = await objects.get("web")
+        found.status = type(found.status).from_dict(status)
+        found = await objects.status.update(found, unconditional=True)
+        ended = kubectl.run("rollout", "status", f"{kind}/web", "--watch=false")
+        ours = rollout_status(found)
+
+        theirs = ended.stderr.removeprefix("error: ") if ended.returncode else ended.stdout
+        assert (ours.message, ours.state == "failed") == (theirs.strip(), ended.returncode != 0)
+
+
+async def test_a_strategy_without_progress_is_an_error_of_kubectl_too(
+    kubectl: Kubectl, kube_client: Client
+) -> None:
+    manifest = workload("DaemonSet", "agent", updateStrategy={"type": "OnDelete"})
+    kubectl("create", "--filename=-", stdin=json.dumps(manifest))
+
+    theirs = kubectl.refused("rollout", "status", "daemonset/agent", "--watch=false")
+    with pytest.raises(InvalidArgument) as ours:
+        await kube_client.apps_v1.daemon_sets(kubectl.namespace).rollout("agent").status()
+
+    assert theirs.removeprefix("error: ") in str(ours.value)
