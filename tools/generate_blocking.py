@@ -435,7 +435,8 @@ class _MethodWriter:
         annotation = ast.unparse(parameter.annotation) if parameter.annotation else ""
         if "Callable[" in annotation and "Awaitable[" in annotation:
             self._imports.add(["in_caller_thread"], self._module)
-            return f"in_caller_thread({parameter.arg})"
+            passed = f"in_caller_thread({parameter.arg})"
+            return f"{parameter.arg} and {passed}" if annotation.endswith("| None") else passed
         return parameter.arg
 
     def _is_overloaded(self) -> bool:

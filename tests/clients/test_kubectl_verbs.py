@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import re
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ from kubeloop.clients import rollout_status
 from kubeloop.errors import InvalidArgument
 from kubeloop.runtime import Client
 from kubeloop.wire.apps.v1 import DaemonSet, Deployment, StatefulSet
+from kubeloop.wire.core.v1 import Node, Pod
 from tests.support.kubectl import Kubectl, kubectl, kubectl_cache, kubectl_program
 
 __all__ = ["kubectl", "kubectl_cache", "kubectl_program"]  # fixtures
@@ -117,3 +120,74 @@ async def test_a_strategy_without_progress_is_an_error_of_kubectl_too(
         await kube_client.apps_v1.daemon_sets(kubectl.namespace).rollout("agent").status()
 
     assert theirs.removeprefix("error: ") in str(ours.value)
+
+
+# --- drain
+
+DRAINED: dict[str, dict[str, Any]] = {
+    "managed": {"owner": "ReplicaSet"},
+    "daemon": {"owner": "DaemonSet"},
+    "orphan": {"owner": "DaemonSet", "owner_name": "gone"},
+    "mirror": {"annotations": {"kubernetes.io/config.mirror": "1"}},
+    "local": {"owner": "ReplicaSet", "volumes": [{"name": "tmp", "emptyDir": {}}]},
+    "alone": {},
+    "alone-local": {"volumes": [{"name": "tmp", "emptyDir": {}}]},
+}
+FLAGS = {
+    "force": "--force",
+    "ignore_daemonsets": "--ignore-daemonsets",
+    "delete_emptydir_data": "--delete-emptydir-data",
+}
+
+
+def a_pod_to_drain(name: str, node: str, how: dict[str, Any]) -> dict[str, Any]:
+    owner = {
+        "apiVersion": "apps/v1",
+        "kind": how.get("owner"),
+        "name": how.get("owner_name", "agent"),
+        "uid": "00000000-0000-0000-0000-000000000001",
+        "controller": True,
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": name,
+            "annotations": how.get("annotations", {}),
+            "finalizers": ["example.com/keep"],  # or the garbage collector deletes it
+            "ownerReferences": [owner] if how.get("owner") else [],
+        },
+        "spec": {
+            "nodeName": node,
+            "containers": [{"name": "main", "image": "app:1"}],
+            "volumes": how.get("volumes", []),
+        },
+    }
+
+
+async def test_a_drain_decides_as_kubectl(kubectl: Kubectl, kube_client: Client) -> None:
+    node, namespace = kubectl.namespace, kubectl.namespace
+    await kube_client.core_v1.nodes().create(Node.from_dict({"metadata": {"name": node}}))
+    sets = kube_client.apps_v1.daemon_sets(namespace)
+    await sets.create(DaemonSet.from_dict(workload("DaemonSet", "agent")))
+    pods = kube_client.core_v1.pods(namespace)
+    for name, how in DRAINED.items():
+        await pods.create(Pod.from_dict(a_pod_to_drain(name, node, how)))
+
+    for chosen in itertools.product([False, True], repeat=3):
+        options: Any = dict(zip(FLAGS, chosen, strict=True))
+        flags = [flag for name, flag in FLAGS.items() if options[name]]
+        ended = kubectl.run("drain", node, "--dry-run=client", *flags)
+        plan = await kube_client.core_v1.nodes().drain_plan(node, **options)
+
+        refused = {pod for pods in plan.refused.values() for pod in pods}
+        theirs = {line.split()[2] for line in ended.stdout.splitlines() if "evicting" in line}
+        assert bool(ended.returncode) == bool(refused), flags
+        assert theirs == (
+            set() if refused else {f"{namespace}/{p.metadata.name}" for p in plan.evict}
+        )
+        for reason, keys in plan.refused.items():
+            assert re.search(f"cannot delete {re.escape(reason)}[^:]*: {keys[0]}", ended.stderr)
+        # kubectl drops the warning about local data of a pod that has a controller.
+        warned = ended.stderr.removeprefix("Warning: ").strip()
+        assert refused or set(filter(None, warned.split("; "))) <= set(plan.warnings)

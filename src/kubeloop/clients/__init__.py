@@ -50,6 +50,14 @@ from .subresources import proxy_name as proxy_name
 from .wait import EventCondition as EventCondition
 
 if TYPE_CHECKING:  # imported when they are first used
+    from .drain import DrainFailed, DrainPlan, DrainRefused, DrainStep
+
+    # For other packages of kubeloop; not public.
+    # isort: split
+    from .drain import DrainOptions as DrainOptions
+    from .drain import PlanOptions as PlanOptions
+
+    # isort: split
     from .rollout import Revision, Rollout, RolloutFailed
     from .rollout_decision import RolloutProblem, RolloutStatus, rollout_status
 
@@ -59,6 +67,10 @@ __all__ = [
     "AnyObject",
     "ApplyErrors",
     "Clientset",
+    "DrainFailed",
+    "DrainPlan",
+    "DrainRefused",
+    "DrainStep",
     "DynamicClient",
     "ListOptions",
     "MetadataClient",
@@ -91,6 +103,12 @@ from .wait import WatchClosed as WatchClosed
 from .writer import is_conflict as is_conflict
 
 _MODULES = {
+    "DrainFailed": "drain",
+    "DrainOptions": "drain",
+    "DrainPlan": "drain",
+    "DrainRefused": "drain",
+    "DrainStep": "drain",
+    "PlanOptions": "drain",
     "Revision": "rollout",
     "Rollout": "rollout",
     "RolloutFailed": "rollout",

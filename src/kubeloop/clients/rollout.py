@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Hashable, Iterable, Mapping
 from contextlib import aclosing
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar, final
@@ -124,7 +124,7 @@ class Rollout:
         if status.is_complete:
             return status
         problems = _PodProblems(self._client, obj)
-        found: Mapping[tuple[str, str], _PodState] = {}
+        found: Mapping[Hashable, _PodState] = {}
         async with aclosing(problems.follow()) as changes:
             found = await anext(changes, found)
         return rollout_status(obj, await problems.current(obj, found))
@@ -144,7 +144,7 @@ class Rollout:
         uid, last = obj.metadata.uid, None
         selector = {"metadata.name": self._name}
         problems = _PodProblems(self._client, obj)
-        found: Mapping[tuple[str, str], _PodState] = {}
+        found: Mapping[Hashable, _PodState] = {}
         merged = _Merged(self._clock, timeout)
         try:
             while obj is not None and obj.metadata.uid == uid:
@@ -411,7 +411,7 @@ class _PodProblems:
         self._selector = _selector(obj)  # immutable
         self._hash: tuple[object, str] | None = None  # with the revision that it is of
 
-    async def follow(self) -> AsyncGenerator[Mapping[tuple[str, str], _PodState], None]:
+    async def follow(self) -> AsyncGenerator[Mapping[Hashable, _PodState], None]:
         """The pods with problems: now, and after each change; ends if they cannot be read."""
         source = snapshots(self._pods, _state_of, selector=self._selector)
         try:
@@ -422,7 +422,7 @@ class _PodProblems:
             return  # the rollout itself can be followed
 
     async def current(
-        self, obj: Workload, found: Mapping[tuple[str, str], _PodState]
+        self, obj: Workload, found: Mapping[Hashable, _PodState]
     ) -> tuple[RolloutProblem, ...]:
         """The problems of the pods with the current template of `obj`."""
         # Before the change of the spec is observed, all pods are old ones.
@@ -431,7 +431,7 @@ class _PodProblems:
         label = await self._current_hash(obj)
         return tuple(
             problem
-            for _, pod in sorted(found.items())
+            for pod in found.values()
             for problem in pod.problems
             if not label or pod.hash == label
         )

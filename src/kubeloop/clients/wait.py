@@ -9,15 +9,15 @@ order, an event that meets one is checked against the next, and the watch is alw
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Hashable, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack, final
 
 from kubeloop.errors import Expired, InvalidArgument, KubeError
-from kubeloop.wire import Resource
 
 from .lists import WatchEvent
 from .options import Selectors
+from .paging import key_of
 
 if TYPE_CHECKING:
     from .resource import ResourceClient
@@ -35,7 +35,6 @@ __all__ = [
 
 T = TypeVar("T")
 V = TypeVar("V")
-R = TypeVar("R", bound=Resource)
 
 EventCondition = Callable[[WatchEvent[T]], bool]
 
@@ -279,19 +278,19 @@ class _ObjectWatcher(Generic[T]):
 
 
 async def snapshots(
-    client: ResourceClient[R],
-    project: Callable[[R], V | None],
+    client: ResourceClient[T],
+    project: Callable[[T], V | None],
     **selectors: Unpack[Selectors],
-) -> AsyncGenerator[Mapping[tuple[str, str], V], None]:
+) -> AsyncGenerator[Mapping[Hashable, V], None]:
     """What `project` returns for the selected objects: now, and after each change.
 
     By namespace and name, without those for which it returns None. The mapping is the same one
     each time. It continues after broken streams and expired versions. Close it if you leave early.
     """
-    found: dict[tuple[str, str], V] = {}
+    found: dict[Hashable, V] = {}
 
-    def put(obj: R, *, exists: bool) -> None:
-        key = (obj.metadata.namespace or "", obj.metadata.name)
+    def put(obj: T, *, exists: bool) -> None:
+        key = key_of(obj)
         value = project(obj) if exists else None
         if value is None:
             found.pop(key, None)

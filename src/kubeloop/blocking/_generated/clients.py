@@ -18,6 +18,9 @@ from kubeloop.blocking.stream import Stream, iterate_awaited
 from kubeloop.clients import (
     PAGE_SIZE,
     DeleteOptions,
+    DrainOptions,
+    DrainPlan,
+    DrainStep,
     EventCondition,
     IncludeObject,
     ListArguments,
@@ -25,6 +28,7 @@ from kubeloop.clients import (
     PartialObjectMetadata,
     PatchBody,
     PatchType,
+    PlanOptions,
     Propagation,
     Revision,
     RolloutStatus,
@@ -547,6 +551,47 @@ class ResourceClient(Generic[T]):
         """The rollout of a deployment, stateful set or daemon set: restart, wait, undo, …."""
         return Rollout(self._reference.then(lambda wrapped: wrapped.rollout(name)))
 
+    def cordon(self: ResourceClient[Node], name: str, *, dry_run: bool = False) -> bool:
+        """Keep new pods off a node; False if it is cordoned already.
+
+        Raises: NotFound. An interrupted call may have cordoned it.
+        """
+        return self._reference.call(lambda wrapped: wrapped.cordon(name, dry_run=dry_run))
+
+    def uncordon(self: ResourceClient[Node], name: str, *, dry_run: bool = False) -> bool:
+        """Allow new pods on a node again; False if it is not cordoned.
+
+        Raises: NotFound. An interrupted call may have uncordoned it.
+        """
+        return self._reference.call(lambda wrapped: wrapped.uncordon(name, dry_run=dry_run))
+
+    def drain_plan(
+        self: ResourceClient[Node], name: str, **options: Unpack[PlanOptions]
+    ) -> DrainPlan:
+        """What a drain would do with the pods of a node; nothing is changed. Safe to interrupt."""
+        return self._reference.call(lambda wrapped: wrapped.drain_plan(name, **options))
+
+    def drain(
+        self: ResourceClient[Node],
+        name: str,
+        *,
+        progress: Callable[[DrainStep], None] | None = None,
+        **options: Unpack[DrainOptions],
+    ) -> DrainPlan:
+        """Cordon a node, evict its pods, and wait until they are gone, as `kubectl drain`.
+
+        `progress` is called with each step. An eviction that a disruption budget forbids is
+        repeated every 5 seconds; with `dry_run` it is an error.
+        Raises: DrainRefused when the node has pods that only an option allows to evict;
+        DrainFailed when some could not be evicted, or not within `timeout` seconds; NotFound.
+        The node stays cordoned. An interrupted call may have evicted some pods.
+        """
+        return self._reference.call(
+            lambda wrapped: wrapped.drain(
+                name, progress=progress and in_caller_thread(progress), **options
+            )
+        )
+
 
 @final
 class SubresourceClient(Generic[T]):
@@ -633,11 +678,15 @@ class SubresourceClient(Generic[T]):
         dry_run: bool = False,
         field_manager: str = "",
         expected_version: str = "",
+        wait: bool = False,
+        timeout: float | None = 600.0,
     ) -> Scale:
         """Set the number of replicas: `deployments.scale.set("web", 3)`.
 
-        Raises: Conflict when the object has another version than `expected_version`.
-        An interrupted call may have changed it.
+        With `wait`, return when there are as many pods, and those of a built-in kind are ready;
+        or when another writer has set another number, which the returned scale has.
+        Raises: Conflict when the object has another version than `expected_version`; WaitTimeout
+        after `timeout` seconds of waiting. An interrupted call may have changed it.
         """
         return self._reference.call(
             lambda wrapped: wrapped.set(
@@ -646,6 +695,8 @@ class SubresourceClient(Generic[T]):
                 dry_run=dry_run,
                 field_manager=field_manager,
                 expected_version=expected_version,
+                wait=wait,
+                timeout=timeout,
             )
         )
 
