@@ -38,14 +38,14 @@ def a_pod(
     *,
     owner: str = "",
     local: bool = False,
-    mirror: bool = False,
+    static: bool = False,
     phase: str = "Running",
     deleted: int | None = None,
 ) -> Pod:
     metadata: dict[str, Any] = {"name": "web", "namespace": "shop"}
     if owner:
         metadata["ownerReferences"] = owned_by(owner)
-    if mirror:
+    if static:
         metadata["annotations"] = {"kubernetes.io/config.mirror": "1"}
     if deleted is not None:
         at = NOW - timedelta(seconds=deleted)
@@ -60,7 +60,7 @@ POD = st.builds(
     a_pod,
     owner=st.sampled_from(["", "ReplicaSet", "DaemonSet"]),
     local=st.booleans(),
-    mirror=st.booleans(),
+    static=st.booleans(),
     phase=st.sampled_from(["Running", "Succeeded"]),
     deleted=st.none() | st.integers(0, 100),
 )
@@ -102,7 +102,7 @@ FLAGS = st.fixed_dictionaries(
             {"missing_daemon_set": "not found", "force": True},
             PodDecision("evict", "not found"),
         ),
-        (a_pod(mirror=True), {}, PodDecision("ignore")),
+        (a_pod(static=True), {}, PodDecision("ignore")),
         (
             a_pod(owner="ReplicaSet", local=True),
             {"force": True},

@@ -128,7 +128,7 @@ DRAINED: dict[str, dict[str, Any]] = {
     "managed": {"owner": "ReplicaSet"},
     "daemon": {"owner": "DaemonSet"},
     "orphan": {"owner": "DaemonSet", "owner_name": "gone"},
-    "mirror": {"annotations": {"kubernetes.io/config.mirror": "1"}},
+    "static": {"annotations": {"kubernetes.io/config.mirror": "1"}},
     "local": {"owner": "ReplicaSet", "volumes": [{"name": "tmp", "emptyDir": {}}]},
     "alone": {},
     "alone-local": {"volumes": [{"name": "tmp", "emptyDir": {}}]},
@@ -191,3 +191,21 @@ async def test_a_drain_decides_as_kubectl(kubectl: Kubectl, kube_client: Client)
         # kubectl drops the warning about local data of a pod that has a controller.
         warned = ended.stderr.removeprefix("Warning: ").strip()
         assert refused or set(filter(None, warned.split("; "))) <= set(plan.warnings)
+
+
+# --- access
+
+
+async def test_what_is_allowed_is_listed_in_the_rows_of_kubectl(
+    kubectl: Kubectl, kube_client: Client
+) -> None:
+    theirs = kubectl("auth", "can-i", "--list", "--no-headers").splitlines()
+
+    found = await kube_client.what_can_i(namespace=kubectl.namespace)
+
+    ours = [
+        [each.full_resource, f"[{each.url}]", f"[{each.name}]", f"[{' '.join(each.verbs)}]"]
+        for each in found.rules
+    ]
+    assert [" ".join(row).split() for row in ours] == [line.split() for line in theirs]
+    assert theirs

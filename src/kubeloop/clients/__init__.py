@@ -50,6 +50,7 @@ from .subresources import proxy_name as proxy_name
 from .wait import EventCondition as EventCondition
 
 if TYPE_CHECKING:  # imported when they are first used
+    from .access import Access, AccessRule, AccessRules
     from .drain import DrainFailed, DrainPlan, DrainRefused, DrainStep
 
     # For other packages of kubeloop; not public.
@@ -58,12 +59,17 @@ if TYPE_CHECKING:  # imported when they are first used
     from .drain import PlanOptions as PlanOptions
 
     # isort: split
+    from .ownership import ObjectTree
+    from .pod_run import RunInterrupted, RunResult
     from .rollout import Revision, Rollout, RolloutFailed
     from .rollout_decision import RolloutProblem, RolloutStatus, rollout_status
 
 __all__ = [
     "ALL_NAMESPACES",
     "APIClient",
+    "Access",
+    "AccessRule",
+    "AccessRules",
     "AnyObject",
     "ApplyErrors",
     "Clientset",
@@ -75,6 +81,7 @@ __all__ = [
     "ListOptions",
     "MetadataClient",
     "ObjectList",
+    "ObjectTree",
     "Pager",
     "PartialObjectMetadata",
     "Proxy",
@@ -84,6 +91,8 @@ __all__ = [
     "RolloutFailed",
     "RolloutProblem",
     "RolloutStatus",
+    "RunInterrupted",
+    "RunResult",
     "ScaleClient",
     "SubresourceClient",
     "Table",
@@ -103,6 +112,12 @@ from .wait import WatchClosed as WatchClosed
 from .writer import is_conflict as is_conflict
 
 _MODULES = {
+    "Access": "access",
+    "AccessRule": "access",
+    "AccessRules": "access",
+    "ObjectTree": "ownership",
+    "RunInterrupted": "pod_run",
+    "RunResult": "pod_run",
     "DrainFailed": "drain",
     "DrainOptions": "drain",
     "DrainPlan": "drain",

@@ -59,7 +59,7 @@ K = TypeVar("K", bound=Resource)
 
 RETRY_DELAY = 5.0  # seconds, as kubectl
 _POLL = 1.0  # seconds between two checks of how long a pod has been terminating
-_MIRROR = "kubernetes.io/config.mirror"
+_STATIC = "kubernetes.io/config.mirror"
 
 _DAEMON_SET = "DaemonSet-managed Pods"
 _LOCAL_STORAGE = "Pods with local storage"
@@ -187,7 +187,7 @@ def decide_pod(
         if not force:
             return PodDecision("refuse", missing_daemon_set)
         reason = missing_daemon_set
-    if _MIRROR in pod.metadata.annotations:  # of a static pod, which only its kubelet can stop
+    if _STATIC in pod.metadata.annotations:  # of a static pod, which only its kubelet can stop
         return PodDecision("ignore")
     has_local_data = any(volume.empty_dir is not None for volume in pod.spec.volumes)
     if has_local_data and not is_finished:
