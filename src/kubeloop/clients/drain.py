@@ -29,6 +29,7 @@ from kubeloop.errors import (
 from kubeloop.kit import TaskOwner
 from kubeloop.meta import ObjectKey, controller_of
 from kubeloop.wire import Resource, resource_of
+from kubeloop.wire.core.v1 import Pod
 
 from .collection import ALL_NAMESPACES
 from .object_codecs import TypedCodec
@@ -38,7 +39,7 @@ from .wait import WaitTimeout, snapshots
 
 if TYPE_CHECKING:
     from kubeloop.wire.apps.v1 import DaemonSet
-    from kubeloop.wire.core.v1 import Node, Pod
+    from kubeloop.wire.core.v1 import Node
 
     from .resource import ResourceClient
 
@@ -316,8 +317,6 @@ def _plan_options(options: DrainOptions) -> PlanOptions:
 
 
 def _pods(nodes: ResourceClient[Node]) -> ResourceClient[Pod]:
-    from kubeloop.wire.core.v1 import Pod
-
     return _all_namespaces(nodes, Pod)
 
 

@@ -24,6 +24,7 @@ from kubeloop.kit import Clock, cancel_and_wait
 from kubeloop.meta import is_controlled_by
 from kubeloop.selectors import selector_from_wire
 from kubeloop.wire import Resource, format_time, resource_of
+from kubeloop.wire.core.v1 import PodTemplateSpec
 
 from .object_codecs import TypedCodec
 from .rollout_decision import (
@@ -39,7 +40,7 @@ from .wait import WaitTimeout, snapshots
 
 if TYPE_CHECKING:
     from kubeloop.wire.apps.v1 import ControllerRevision, Deployment, ReplicaSet
-    from kubeloop.wire.core.v1 import Pod, PodTemplateSpec
+    from kubeloop.wire.core.v1 import Pod
 
     from .resource import ResourceClient
 
@@ -308,8 +309,6 @@ def _is_paused(obj: Any) -> bool:
 
 
 def _revisions_of_deployment(obj: Deployment, sets: Iterable[ReplicaSet]) -> list[Revision]:
-    from kubeloop.wire.core.v1 import PodTemplateSpec
-
     current = revision_number(obj.metadata.annotations)
     found = []
     for each in sets:
@@ -333,8 +332,6 @@ def _revisions_of_deployment(obj: Deployment, sets: Iterable[ReplicaSet]) -> lis
 
 
 def _revisions_of_set(history: Iterable[ControllerRevision]) -> list[Revision]:
-    from kubeloop.wire.core.v1 import PodTemplateSpec
-
     ordered = sorted(history, key=lambda each: each.revision or 0)
     newest = ordered[-1].revision if ordered else None
     found = []

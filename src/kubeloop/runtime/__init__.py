@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from .admission import Operation as Operation
     from .assembly import ManagerState as ManagerState
     from .assembly import ManagerStats as ManagerStats
+    from .context import open_context as open_context
     from .controller import ControllerStats as ControllerStats
     from .handlers import MapFunction as MapFunction
     from .health import HealthReport as HealthReport
@@ -88,7 +89,7 @@ _NAMES_BY_MODULE = {
     "caches": ("NotCached",),
     "certificates": ("ServingCertificate",),
     "client": ("Client", "InformerOptions"),
-    "context": ("Context",),
+    "context": ("Context", "open_context"),
     "controller": ("ControllerStats",),
     "handlers": ("MapFunction", "WatchSource"),
     "health": ("HealthReport", "Unhealthy"),

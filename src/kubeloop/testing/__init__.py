@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .server.identity import User
     from .server.statuses import StatusError
     from .threads import running_in_thread
+    from .unit_context import reconcile_context
     from .workloads import Workloads
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "StatusError",
     "User",
     "Workloads",
+    "reconcile_context",
     "running_in_thread",
 ]
 
@@ -58,6 +60,7 @@ _MODULES = {
     "User": "server.identity",
     "Workloads": "workloads",
     "assets_folder": "control_plane",
+    "reconcile_context": "unit_context",
     "running_in_thread": "threads",
 }
 
