@@ -5,7 +5,8 @@
 A method has the signature of the async one, and one line that runs it in the loop thread
 (`LoopReference`). The return type decides how: a coroutine is waited for, an async iterator
 becomes a `Stream`, an async context manager a `BlockingContext`, and a class that is generated
-too its blocking form. A callback that may be async is called in the caller's thread. `--check`
+too its blocking form. A `RemoteCommand`, which is awaited or entered, becomes two methods. A
+callback that may be async is called in the caller's thread. `--check`
 writes nothing, and fails if a file would change.
 """
 
@@ -73,6 +74,9 @@ _BODY_NAMES = {
     "AbstractContextManager": "contextlib",
     "Awaitable": "collections.abc",
     "Callable": "collections.abc",
+    "ExecResult": "kubeloop.streams",
+    "PortConnection": "kubeloop.blocking.process",
+    "Process": "kubeloop.blocking.process",
     "Stream": "kubeloop.blocking.stream",
     "cast": "typing",
     "in_caller_thread": "kubeloop.blocking.calls",
@@ -81,6 +85,8 @@ _BODY_NAMES = {
 
 # Types that only the async side uses.
 _ASYNC_TYPES = {"AbstractAsyncContextManager", "AsyncGenerator", "AsyncIterator"}
+# Values of context managers that have a blocking form of their own.
+_WRAPPED = {"PortConnection", "Process"}
 
 _GENERATED = {source.name for source in SOURCES}
 _FIRST_LINE = "# Generated from the async classes by tools/generate_blocking.py. Do not edit."
@@ -257,8 +263,9 @@ class _Imports:
             by_module.setdefault(origin, set()).add(name)
         by_module["kubeloop"] = {source.package for source in SOURCES}
         by_module["kubeloop.blocking.reference"] = {"LoopReference"}
-        # The models are large: imported for type checkers only.
-        models = {origin for origin in by_module if origin.startswith("kubeloop.wire.")}
+        # The models and the streams are large: imported for type checkers only.
+        lazy_ones = ("kubeloop.wire.", "kubeloop.streams")
+        models = {origin for origin in by_module if origin.startswith(lazy_ones)}
         first_party = {each for each in by_module if each.startswith("kubeloop")} - models
         standard = set(by_module) - models - first_party
         blocks = [
@@ -289,23 +296,28 @@ class _MethodWriter:
 
     def __init__(self, method: Method, source: Source, module: _Module, imports: _Imports) -> None:
         assert method.returns is not None
-        coroutine = _coroutine_result(method.returns)
-        if coroutine is not None:  # a plain function that returns a coroutine: awaited, too
-            method.returns = coroutine
         self._method = method
         self._source = source
         self._module = module
         self._imports = imports
         self._decorators = {ast.unparse(each) for each in method.decorator_list}
+        self._is_async = isinstance(method, ast.AsyncFunctionDef)
+        if ast.unparse(method.returns).startswith("Coroutine["):
+            # A plain function that returns a coroutine is used as an async one.
+            assert isinstance(method.returns, ast.Subscript)
+            assert isinstance(method.returns.slice, ast.Tuple)
+            method.returns = method.returns.slice.elts[-1]
+            self._is_async = True
         self._returned = ast.unparse(method.returns)
-        self._is_async = isinstance(method, ast.AsyncFunctionDef) or coroutine is not None
         self._is_context = "asynccontextmanager" in self._decorators or self._returned.startswith(
             "AbstractAsyncContextManager["
         )
         self._items = "" if self._is_context else self._item_type(method.returns)
 
     def text(self) -> str:
-        """The whole method."""
+        """The whole method, or both methods for a command."""
+        if self._returned == "RemoteCommand":
+            return f"{self._command('', 'ExecResult')}\n\n{self._command('open_', 'Process')}"
         start, end = f"    def {self._method.name}(", f") -> {self._returns()}:"
         if "overload" in self._decorators:
             self._imports.add(["overload"], self._module)
@@ -313,6 +325,23 @@ class _MethodWriter:
         decorator = "    @property\n" if "property" in self._decorators else ""
         head = _wrapped(start, self._parameters(), end)
         return f"{decorator}{head}\n{self._docstring()}{self._body()}"
+
+    def _command(self, prefix: str, returned: str) -> str:
+        """The method that waits for a command, or with a prefix the one that opens it."""
+        name = self._method.name
+        self._imports.add([returned], self._module)
+        if prefix:
+            self._imports.add(["AbstractContextManager"], self._module)
+            head_end = f") -> AbstractContextManager[{returned}]:"
+            text = f"As `{name}`, for a block that talks to the program."
+            docstring = f'        """{text}"""\n'
+            body = self._statement("open", last=returned)
+        else:
+            head_end = f") -> {returned}:"
+            docstring = self._docstring().replace(f"with pods.{name}(", f"with pods.open_{name}(")
+            body = self._statement("call")
+        head = _wrapped(f"    def {prefix}{name}(", self._parameters(), head_end)
+        return f"{head}\n{docstring}{body}"
 
     # --- the signature
 
@@ -397,17 +426,24 @@ class _MethodWriter:
         if self._items:
             return self._statement("stream")
         if self._is_context:
+            inner = _type_argument(self._returned)
+            if inner in _WRAPPED:
+                return self._statement("open", last=inner)
             return self._statement("context")
         return self._statement("call" if self._is_async else "read")
 
-    def _statement(self, method: str) -> str:
+    def _statement(self, method: str, *, last: str = "") -> str:
+        """The call of a method of the reference; `last` is its second argument."""
         head, arguments, tail = self._async_call()
         result = "" if self._returned == "None" else "return "
         whole = "".join(_joined((head, arguments, tail)))
-        line = f"        {result}self._reference.{method}(lambda wrapped: {whole})"
+        more = f", {last}" if last else ""
+        line = f"        {result}self._reference.{method}(lambda wrapped: {whole}{more})"
         if len(line) <= WIDTH:
             return line
         inner = _wrapped(f"            lambda wrapped: {head}", arguments, tail)
+        if last:
+            inner += f",\n            {last},"
         return f"        {result}self._reference.{method}(\n{inner}\n        )"
 
     def _async_call(self) -> tuple[str, list[str], str]:
@@ -474,15 +510,6 @@ class _WithoutAwaitable(ast.NodeTransformer):
             if ast.unparse(one).startswith("Awaitable["):
                 return other
         return node
-
-
-def _coroutine_result(returns: ast.expr) -> ast.expr | None:
-    """The result of `Coroutine[Any, Any, T]`; None for another type."""
-    if not ast.unparse(returns).startswith("Coroutine["):
-        return None
-    assert isinstance(returns, ast.Subscript)
-    assert isinstance(returns.slice, ast.Tuple)
-    return returns.slice.elts[2]
 
 
 def _names(node: ast.expr) -> set[str]:

@@ -79,42 +79,6 @@ def test_a_peer_without_a_close_handshake_is_aborted(run: Run, authority: Author
         assert _read(peer) == b""
 
 
-def test_a_handshake_that_begins_before_the_connection_is_accepted_succeeds(
-    run: Run, authority: Authority
-) -> None:
-    context = ssl.create_default_context(cadata=authority.pem.decode())
-    context.check_hostname = False
-    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
-    client = context.wrap_bio(incoming, outgoing)
-    with pytest.raises(ssl.SSLWantReadError):
-        client.do_handshake()  # writes the first bytes
-
-    def finish(peer: socket.socket) -> None:
-        while True:
-            incoming.write(peer.recv(65536))
-            try:
-                client.do_handshake()
-            except ssl.SSLWantReadError:
-                continue
-            peer.sendall(outgoing.read())
-            return
-
-    async def serve() -> None:
-        connections = Connections()
-        tls = server_context(authority.server())
-        async with listen(
-            connections, "127.0.0.1", 0, finish=connections.close_all, tls=tls
-        ) as port:
-            with socket.create_connection(("127.0.0.1", port), timeout=3) as peer:
-                peer.sendall(outgoing.read())
-                await asyncio.to_thread(finish, peer)
-                await connections.accepted.wait()
-
-    run(serve())
-
-    assert client.version() is not None
-
-
 @pytest.mark.parametrize("turns", range(5))
 def test_a_peer_in_the_middle_of_its_handshake_is_cut(
     run: Run, authority: Authority, turns: int

@@ -3,9 +3,10 @@
 Guarantees: when the block ends, every connection that was accepted in it is closed, whatever
 the peer does: in the middle of a handshake, without answering the TLS close handshake, or just
 accepted.
-Why not `asyncio.Server` alone: before Python 3.13 it does not know its connections. Each
-connection is passed on by a protocol of this module, which knows it from the first moment on;
-only `create_server` and `start_tls` of the loop are used, so that any event loop can serve.
+Without TLS it needs only `create_server` of the loop, so that any event loop can serve, a
+simulated one included. Connections with TLS are accepted here: a server of asyncio does not
+know those in their handshake, and uvloop reads the first bytes of a connection before its
+protocol could start TLS.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import os
 import socket
 import ssl
 import weakref
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from typing import Any, TypeAlias, cast, final
 
 from .tasks import cancel_and_wait
@@ -29,8 +30,9 @@ log = logging.getLogger(__name__)
 
 _Factory: TypeAlias = Callable[[], asyncio.BaseProtocol]
 
-_FEED = 16384  # bytes that any TLS protocol accepts at once
 _BACKLOG = 128  # connections that may wait to be accepted
+_BATCH = 16  # accepted in one iteration of the event loop
+_RETRY_DELAY = 1.0  # s, after accept() has failed
 _NO_SUCH_FAMILY = {errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL}
 _CLOSE_GRACE = 0.25  # s, for a connection to close by itself
 _CHECKS = 25  # of that, within the grace
@@ -74,130 +76,146 @@ class _Listener:
         self._protocol = protocol
         self._tls = tls
         self._loop = asyncio.get_running_loop()
-        self._servers: list[asyncio.AbstractServer] = []
-        self._sockets: list[socket.socket] = []
-        # Those below TLS, from the first moment on.
-        self._connections: weakref.WeakSet[asyncio.Transport] = weakref.WeakSet()
-        self._handshakes: set[asyncio.Task[None]] = set()
+        self._listening: list[socket.socket] = []
+        self._servers: list[asyncio.AbstractServer] = []  # without TLS
+        self._transports: weakref.WeakSet[asyncio.Transport] = weakref.WeakSet()
+        self._sockets: weakref.WeakSet[socket.socket] = weakref.WeakSet()  # with TLS
+        self._tasks: set[asyncio.Task[None]] = set()
         self._is_stopped = False
 
     async def open(self, sockets: list[socket.socket]) -> None:
-        self._sockets = sockets
+        self._listening = sockets
         for each in sockets:
-            server = await self._loop.create_server(
-                lambda: _Accepted(self), sock=each, backlog=_BACKLOG
-            )
-            self._servers.append(server)
+            if self._tls is None:
+                server = await self._loop.create_server(
+                    lambda: _Accepted(self), sock=each, backlog=_BACKLOG
+                )
+                self._servers.append(server)
+            else:
+                each.listen(_BACKLOG)
+                try:
+                    self._start_accepting(each)
+                except NotImplementedError:  # Windows' own loop
+                    self._spawn(self._accept_forever(each))
 
     async def stop(self) -> None:
         """Accept no more connections, and abort those that are still in their handshake."""
         self._is_stopped = True
         # asyncio loses a connection that was accepted and is not served yet when its server
         # closes: stop accepting first, and wait until those are known.
-        for listening in self._sockets:
-            with contextlib.suppress(NotImplementedError, RuntimeError):  # other event loops
-                self._loop.remove_reader(listening)
+        for each in self._listening:
+            self._stop_accepting(each)
         try:
             for _ in range(_ITERATIONS):
                 await asyncio.sleep(0)
+            for task in self._tasks:
+                task.cancel()
+            for task in list(self._tasks):
+                await cancel_and_wait(task)
         finally:
             for server in self._servers:
                 server.close()
-            for listening in self._sockets:
-                listening.close()
-        await asyncio.sleep(0)
-        for task in list(self._handshakes):
-            await cancel_and_wait(task)
+            for each in self._listening:
+                each.close()
 
     async def abort_connections(self) -> None:
         """Abort what has not closed after a short grace; last bytes may still be in flight."""
         for pause in [0.0] * _ITERATIONS + [_CLOSE_GRACE / _CHECKS] * _CHECKS:
-            if all(map(_is_closed, self._connections)):
+            if self._are_closed():
                 break
             await asyncio.sleep(pause)
-        for each in list(self._connections):
-            each.abort()
+        for transport in list(self._transports):
+            transport.abort()
+        for each in list(self._sockets):
+            # The TLS transport waits for the peer's close_notify; a shutdown ends that.
+            if each.fileno() != -1:
+                with contextlib.suppress(OSError):  # the peer was faster
+                    each.shutdown(socket.SHUT_RDWR)
         for _ in range(_ITERATIONS):
             await asyncio.sleep(0)
 
-    def serve(self, transport: asyncio.Transport, accepted: _Accepted) -> None:
+    def _are_closed(self) -> bool:
+        return all(
+            each.is_closing() and not each.get_write_buffer_size() for each in self._transports
+        ) and all(each.fileno() == -1 for each in self._sockets)
+
+    # --- without TLS
+
+    def serve(self, transport: asyncio.Transport) -> None:
         """Pass a connection that was accepted to its protocol."""
-        self._connections.add(transport)
-        if self._is_stopped:
+        self._transports.add(transport)
+        protocol = None if self._is_stopped else self._new_protocol()
+        if protocol is None:
             transport.abort()
             return
+        transport.set_protocol(protocol)
+        protocol.connection_made(transport)
+
+    def _new_protocol(self) -> asyncio.BaseProtocol | None:
         try:
-            protocol = self._protocol()
+            return self._protocol()
         except Exception:
             log.exception("cannot create the protocol of a connection, closing it")
-            transport.abort()
-            return
-        if self._tls is None:
-            transport.set_protocol(protocol)
-            protocol.connection_made(transport)
-            return
-        transport.pause_reading()  # the first bytes are for `start_tls`
-        task = self._loop.create_task(self._handshake(transport, accepted, protocol, self._tls))
-        self._handshakes.add(task)
-        task.add_done_callback(self._handshakes.discard)
+            return None
 
-    async def _handshake(
-        self,
-        transport: asyncio.Transport,
-        accepted: _Accepted,
-        protocol: asyncio.BaseProtocol,
-        tls: ssl.SSLContext,
-    ) -> None:
+    # --- with TLS
+
+    def _start_accepting(self, listening: socket.socket) -> None:
+        if not self._is_stopped:
+            self._loop.add_reader(listening, self._accept, listening)
+
+    def _stop_accepting(self, listening: socket.socket) -> None:
+        with contextlib.suppress(NotImplementedError, RuntimeError):  # other event loops
+            self._loop.remove_reader(listening)
+
+    def _accept(self, listening: socket.socket) -> None:
+        for _ in range(_BATCH):
+            try:
+                connection, _address = listening.accept()
+            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+                return
+            except OSError as error:  # such as too many open files
+                log.warning("accept a connection: %s, will retry in %g s", error, _RETRY_DELAY)
+                self._stop_accepting(listening)
+                self._loop.call_later(_RETRY_DELAY, self._start_accepting, listening)
+                return
+            self._serve_tls(connection)
+
+    async def _accept_forever(self, listening: socket.socket) -> None:
+        while True:
+            connection, _ = await self._loop.sock_accept(listening)
+            self._serve_tls(connection)
+
+    def _serve_tls(self, connection: socket.socket) -> None:
+        connection.settimeout(0)
+        protocol = self._new_protocol()
+        if protocol is None:
+            connection.close()
+            return
+        self._sockets.add(connection)
+        self._spawn(self._handshake(connection, protocol))
+
+    async def _handshake(self, connection: socket.socket, protocol: asyncio.BaseProtocol) -> None:
         try:
-            transport.pause_reading()
-            start = self._loop.create_task(
-                self._loop.start_tls(transport, protocol, tls, server_side=True)
-            )
-            await asyncio.sleep(0)
-            if accepted.early:
-                # After the callback that `start_tls` has scheduled, and before more bytes are read.
-                self._loop.call_soon(_feed, transport, accepted.early)
-            secure = await start
+            await self._loop.connect_accepted_socket(lambda: protocol, connection, ssl=self._tls)
         except OSError as error:  # ssl.SSLError is one
             log.debug("a connection failed in its handshake: %s", error)
-            transport.abort()
-        except BaseException:
-            transport.abort()
-            raise
-        else:
-            if secure is None:  # the peer was faster
-                transport.abort()
-            else:
-                protocol.connection_made(secure)
+
+    def _spawn(self, work: Coroutine[object, object, None]) -> None:
+        task = self._loop.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
 
 @final
 class _Accepted(asyncio.Protocol):
-    """The protocol of a connection until it has its own one."""
+    """The protocol of a connection without TLS until it has its own one."""
 
     def __init__(self, listener: _Listener) -> None:
         self._listener = listener
-        self.early = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._listener.serve(cast("asyncio.Transport", transport), self)
-
-    def data_received(self, data: bytes) -> None:
-        # uvloop starts to read after `connection_made`, also if that has paused it.
-        self.early += data
-
-
-def _feed(transport: asyncio.Transport, data: bytes) -> None:
-    """Pass bytes to the TLS protocol of a connection, as if they had been read now."""
-    protocol = cast("asyncio.BufferedProtocol", transport.get_protocol())
-    for start in range(0, len(data), _FEED):
-        part = data[start : start + _FEED]
-        memoryview(protocol.get_buffer(len(part)))[: len(part)] = part
-        protocol.buffer_updated(len(part))
-
-
-def _is_closed(transport: asyncio.Transport) -> bool:
-    return transport.is_closing() and not transport.get_write_buffer_size()
+        self._listener.serve(cast("asyncio.Transport", transport))
 
 
 async def _bind(host: str, port: int) -> list[socket.socket]:
