@@ -1,6 +1,8 @@
-"""`python -m bench [--only NAME] [--markdown] [--check] [--full]`: run the benches, print a table.
+"""`python -m bench [--only NAME] [--goals] [--full]`: run the benches, print a table.
 
-`--full` is the long form: larger clusters, Markdown, and plots beside the report in build/bench.
+`--only transport` stands for all benches whose names begin with that word: the goals of the
+client's HTTP. `--full` is the long form: larger clusters, Markdown, and plots beside the report
+in build/bench.
 Guarantees: it comes to an end, whatever a bench does, and leaves no process behind; interrupted,
 it shows what was found. The exit code is 1 when a bench failed, with `--check` also when a
 goal was missed, and 0 otherwise: figures inform, they do not fail a build by themselves.
@@ -15,12 +17,14 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import msgspec
+
 from .isolated_run import Report, limit, run_isolated
 from .measure import ROOT
 from .report import as_text, missed
 from .scale import FULL
 
-__all__ = ["discover", "exit_code", "main"]
+__all__ = ["chosen", "discover", "exit_code", "main", "only_goals"]
 
 OUT = ROOT / "build" / "bench"  # where the long form leaves its report
 
@@ -31,7 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser(benches).parse_args(arguments)
     if options.full:
         os.environ[FULL] = "1"
-    reports = list(_until_interrupted(options.only or benches))
+    reports = list(_until_interrupted(chosen(options.only, benches)))
+    if options.goals:
+        reports = [only_goals(report) for report in reports]
     text = as_text(reports, markdown=options.markdown or options.full)
     print(text)
     if options.full:
@@ -42,6 +48,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def discover(folder: Path) -> list[str]:
     """The names of the benches in `folder`: `wire` for `bench_wire.py`."""
     return sorted(path.stem.removeprefix("bench_") for path in folder.glob("bench_*.py"))
+
+
+def chosen(names: Sequence[str] | None, benches: Sequence[str]) -> list[str]:
+    """The benches of these names; the first word of several names stands for all of them."""
+    if not names:
+        return list(benches)
+    return [bench for bench in benches if any(_is_named(bench, name) for name in names)]
+
+
+def _is_named(bench: str, name: str) -> bool:
+    return bench == name or bench.startswith(f"{name}_")
+
+
+def only_goals(report: Report) -> Report:
+    """The same report without the rows that have nothing to reach."""
+    return msgspec.structs.replace(report, rows=[row for row in report.rows if row.goal])
 
 
 def exit_code(reports: Sequence[Report], *, check: bool) -> int:
@@ -75,9 +97,11 @@ def _parser(benches: Sequence[str]) -> argparse.ArgumentParser:
         "--only",
         action="append",
         metavar="NAME",
-        choices=benches,
-        help=f"run only this bench; may be repeated ({', '.join(benches) or 'there is none yet'})",
+        choices=sorted({*benches, *(bench.partition("_")[0] for bench in benches)}),
+        help="run only this bench, or those whose names begin with this word; may be repeated "
+        f"({', '.join(benches) or 'there is none yet'})",
     )
+    parser.add_argument("--goals", action="store_true", help="print only rows that have a goal")
     parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
     parser.add_argument("--full", action="store_true", help="the long form, with plots")
     parser.add_argument("--check", action="store_true", help="exit with 1 when a goal is missed")

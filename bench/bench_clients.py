@@ -1,4 +1,7 @@
-"""A round of create, get, update and delete, by us and by every peer, on one real API server."""
+"""A round of create, get, update and delete, by us and by every peer, on one real API server.
+
+The goals of a round are judged by `bench_transport_requests`, beside the two peers they name.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,7 @@ from bench.measure import Cost, Row, figures, ratios, spread
 from bench.scale import count
 
 NAME = "clients"
-GOAL = (
-    "a round of create, get, update, delete within 0.45 of the CPU of the best Python peer; "
-    "all pods streamed in constant memory"
-)
+GOAL = "all pods streamed in constant memory"
 
 TURNS = count("TURNS", 120, full=300)
 STREAMED = count("STREAMED", 5_000, full=20_000)
@@ -114,12 +114,14 @@ asyncio.run(work())
 """,
     ),
 }
-STREAM_SETUP = "from kubeloop import ALL, Client, run\nfrom kubeloop.wire.core.v1 import Pod\n"
+STREAM_SETUP = (
+    "from kubeloop import ALL_NAMESPACES, Client, run\nfrom kubeloop.wire.core.v1 import Pod\n"
+)
 STREAM = f"""
 async def work():
     async with Client() as client:
         count = 0
-        async for pod in client.resource(Pod, namespace=ALL).each():
+        async for pod in client.resource(Pod, namespace=ALL_NAMESPACES).each():
             count += 1
         return count
 assert run(work()) == {STREAMED}
@@ -157,7 +159,7 @@ def _rows(cpu: dict[str, list[float]]) -> Iterator[Row]:
     us = cpu[OURS]
     peers = [name for name in cpu if name not in (OURS, BEFORE_US)]
     best = min(peers, key=lambda name: min(cpu[name]))
-    yield ratios(f"a round, CPU, {OURS} / {best}", us, cpu[best], at_most=0.45)
+    yield ratios(f"a round, CPU, {OURS} / {best}", us, cpu[best])
     for name in (*peers, BEFORE_US):
         if name in cpu:
             shares = [them / own for them, own in zip(cpu[name], us, strict=True)]

@@ -1,4 +1,7 @@
-"""The informer against client-go's, on one real API server, each in a process of its own."""
+"""The informer against client-go's, on one real API server, each in a process of its own.
+
+The goals of its CPU are judged by `bench_transport_events`, which has more and shorter turns.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from bench.measure import Cost, Row, figure, ratios
 from bench.scale import count
 
 NAME = "informer against client-go"
-GOAL = "cheaper than client-go with protobuf: CPU 0.8, wall 1.0, peak memory 0.5"
+GOAL = "cheaper than client-go with protobuf: wall 1.0, peak memory 0.5, memory of a pod 0.6"
 
 PODS = count("PODS", 20_000)
 EVENTS = count("EVENTS", 3_000, full=10_000)
@@ -41,7 +44,7 @@ def _in_turns(cluster: Cluster, program: Path) -> Runs:
         "json": ([*go, "--json"], 0),
         "decoded": (ours("--handler=new"), EVENTS),
         "both": (ours("--handler=both"), EVENTS),
-        "compressed": (ours("--store-as=compressed"), 0),
+        "compressed": (ours("--keeping=compressed"), 0),
     }
     runs: Runs = {name: [] for name in contestants}
     for _ in range(ROUNDS):
@@ -54,7 +57,7 @@ def _sync_rows(runs: Runs) -> list[Row]:
     what = f"cold sync of {PODS:,} pods"
     us, protobuf, json = (_syncs(runs[name]) for name in ("keys", "protobuf", "json"))
     return [
-        _compared(f"{what}, CPU / protobuf", us, protobuf, lambda cost: cost.cpu, 0.8),
+        _compared(f"{what}, CPU / protobuf", us, protobuf, lambda cost: cost.cpu),
         _compared(f"{what}, wall / protobuf", us, protobuf, lambda cost: cost.wall, 1.0),
         _compared(f"{what}, peak memory / protobuf", us, protobuf, lambda cost: cost.peak, 0.5),
         _compared(f"{what}, CPU / JSON", us, json, lambda cost: cost.cpu, 0.3),
@@ -77,8 +80,8 @@ def _event_rows(runs: Runs) -> list[Row]:
         return cost.cpu / EVENTS * 1e6
 
     return [
-        _compared(f"{what}, keys, CPU / protobuf", keys, them, each, 0.5),
-        _compared(f"{what}, decoded, CPU / protobuf", decoded, them, each, 0.75),
+        _compared(f"{what}, keys, CPU / protobuf", keys, them, each),
+        _compared(f"{what}, decoded, CPU / protobuf", decoded, them, each),
         _median("an event, keys", keys, each, "µs CPU"),
         _median("an event, decoded", decoded, each, "µs CPU"),
         _median("an event, old and new decoded", both, each, "µs CPU"),
@@ -117,7 +120,11 @@ def _events(runs: Sequence[InformerCosts]) -> list[Cost]:
 
 
 def _compared(
-    what: str, us: list[Cost], them: list[Cost], of: Callable[[Cost], float], goal: float
+    what: str,
+    us: list[Cost],
+    them: list[Cost],
+    of: Callable[[Cost], float],
+    goal: float | None = None,
 ) -> Row:
     return ratios(what, [*map(of, us)], [*map(of, them)], at_most=goal)
 

@@ -25,7 +25,9 @@ OURS = "kubeloop informer"
 LISTED = "kubeloop list"
 GO = {"client-go list": 0, "client-go list, JSON": 1}
 
-_KUBELOOP = "from kubeloop import ALL, Client, run\nfrom kubeloop.wire.core.v1 import Pod\n"
+_KUBELOOP = (
+    "from kubeloop import ALL_NAMESPACES, Client, run\nfrom kubeloop.wire.core.v1 import Pod\n"
+)
 _LIGHTKUBE = (
     "import asyncio\nfrom lightkube import AsyncClient\n"
     "from lightkube.resources.core_v1 import Pod\n"
@@ -51,7 +53,7 @@ kept, found = run(work())
         """
 async def work():
     async with Client(tune_gc=True) as client:
-        return (await client.resource(Pod, namespace=ALL).list()).items
+        return (await client.resource(Pod, namespace=ALL_NAMESPACES).list()).items
 kept = run(work())
 found = len(kept)
 """,

@@ -1,7 +1,8 @@
 """The interpreter that a snippet is measured in; only the standard library is loaded.
 
-Reads `[setup, snippet]` as JSON from its input, runs both in one namespace, and
-writes the snippet's cost to the file named on its command line.
+Reads `[setup, snippet]` as JSON from its input, runs both in one namespace, and writes the
+snippet's cost to the file named on its command line. Without a file, it runs the snippet again for
+each further line of its input, and prints a cost each time.
 """
 
 from __future__ import annotations
@@ -13,18 +14,14 @@ import resource
 import sys
 import time
 from pathlib import Path
+from types import CodeType
 
 STATUS = Path("/proc/self/status")
 
 
 def main(out: Path) -> None:
     """Run, measure, write. The snippet's names are alive when `steady` is taken."""
-    setup, snippet = (
-        compile(source, name, "exec")
-        for source, name in zip(json.load(sys.stdin), ("<setup>", "<snippet>"), strict=True)
-    )
-    names: dict[str, object] = {"__name__": "__bench__"}
-    exec(setup, names)
+    snippet, names = set_up(sys.stdin.read())
     gc.collect()
     before, wall, cpu = resident(), time.perf_counter(), time.process_time()
     exec(snippet, names)
@@ -33,6 +30,29 @@ def main(out: Path) -> None:
     gc.collect()
     cost = {"wall": wall, "cpu": cpu, "before": before, "peak": peak, "steady": resident()}
     out.write_text(json.dumps(cost))
+
+
+def take_turns() -> None:
+    """Run the snippet for each line; garbage is collected when Python does so, and measured."""
+    snippet, names = set_up(sys.stdin.readline())
+    for _ in sys.stdin:
+        before, wall, cpu = resident(), time.perf_counter(), time.process_time()
+        exec(snippet, names)
+        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+        peak, now = resident_at_most(), resident()
+        cost = {"wall": wall, "cpu": cpu, "before": before, "peak": peak, "steady": now}
+        print(json.dumps(cost), flush=True)
+
+
+def set_up(text: str) -> tuple[CodeType, dict[str, object]]:
+    """The snippet, and the names that its setup has left."""
+    setup, snippet = (
+        compile(source, name, "exec")
+        for source, name in zip(json.loads(text), ("<setup>", "<snippet>"), strict=True)
+    )
+    names: dict[str, object] = {"__name__": "__bench__"}
+    exec(setup, names)
+    return snippet, names
 
 
 def resident() -> int:
@@ -56,7 +76,10 @@ def status(field: str) -> int:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    if sys.argv[1:]:
+        main(Path(sys.argv[1]))
+    else:
+        take_turns()
     # A thread that a snippet leaves behind must not meet an interpreter that is ending.
     sys.stderr.flush()
     os._exit(0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import os
 import shutil
@@ -17,9 +18,11 @@ import msgspec
 
 from bench.contest import Program
 from bench.etcd_writer import change_pods, write_pods
-from bench.line_process import line_process
+from bench.line_process import TIMEOUT, line_process
 from bench.measure import ROOT, Cost
 from kubeloop import ALL_NAMESPACES, Client, run
+from kubeloop.clients import ResourceClient
+from kubeloop.errors import Timeout
 from kubeloop.testing import ControlPlane, ControlPlaneFailed, assets_folder, running_in_thread
 from kubeloop.testing.control_plane import cached_assets
 from kubeloop.wire.core.v1 import Pod
@@ -29,6 +32,7 @@ __all__ = [
     "InformerCosts",
     "client_go",
     "cluster_with",
+    "cost_of",
     "go_program",
     "missing_assets",
     "ours",
@@ -76,9 +80,19 @@ class Cluster:
             self.run_informer(ours())
 
     async def _seen(self) -> None:
+        """Wait until the cache of the server has what etcd holds.
+
+        Pods of one transaction share a version: who reads a cache that has only some of them,
+        and watches from there, never gets the others.
+        """
         async with Client(self._plane.config) as client:
             # A list without a version is never older than what etcd holds.
-            await client.resource(Pod, namespace=ALL_NAMESPACES).list(limit=1)
+            page = await client.resource(Pod, namespace=ALL_NAMESPACES).list(limit=1)
+            first = page.items[0].metadata
+            pods = client.resource(Pod, namespace=first.namespace)
+            async with asyncio.timeout(TIMEOUT):
+                while not await _is_as_new(pods, first.name or "", page.version):
+                    pass  # the server has waited for three seconds
 
     def restart_server(self) -> None:
         """Kill kube-apiserver, start it again, and wait until it is ready."""
@@ -92,12 +106,12 @@ class Cluster:
         """
         whole = [*command, f"--objects={self._pods}", f"--events={events}"]
         with line_process(whole, env={"KUBECONFIG": str(self.kubeconfig)}) as program:
-            sync, hold = _cost(program.line())
+            sync, hold = cost_of(program.line())
             if not events:
                 return InformerCosts(sync, hold=hold)
             self._rounds += 1
             run(change_pods(self.etcd, events, mark=str(self._rounds)))
-            return InformerCosts(sync, _cost(program.line())[0], hold)
+            return InformerCosts(sync, cost_of(program.line())[0], hold)
 
 
 @contextmanager
@@ -156,7 +170,17 @@ def ours(*options: str) -> list[str]:
     return [sys.executable, "-m", "bench.informer", *options]
 
 
-def _cost(line: bytes) -> tuple[Cost, float]:
+async def _is_as_new(pods: ResourceClient[Pod], name: str, version: str) -> bool:
+    """Whether the server's cache has this version; the server waits a while for it."""
+    try:
+        await pods.get(name, resource_version=version)
+    except Timeout:
+        return False
+    return True
+
+
+def cost_of(line: bytes) -> tuple[Cost, float]:
+    """What an informer reports: its cost, and the longest hold of the loop."""
     fields = msgspec.json.decode(line)
     hold = fields.pop("hold", 0.0)
     return msgspec.convert(fields, Cost), hold

@@ -10,7 +10,7 @@ from typing import final
 
 import msgspec
 
-from bench.line_process import LineProcess, line_process
+from bench.line_process import TURNS_TIMEOUT, LineProcess, line_process
 from bench.measure import Failed
 
 __all__ = ["Reconciler", "Seen", "commands", "reconciling"]
@@ -52,7 +52,8 @@ def reconciling(command: list[str], kubeconfig: Path) -> Iterator[Reconciler]:
     """Run a controller while the block lasts, which begins when it has seen every pod."""
     path = str(kubeconfig)
     extra = [] if command[0] == sys.executable else [f"--kubeconfig={path}"]
-    with line_process([*command, *extra], env={"KUBECONFIG": path}) as program:
+    env = {"KUBECONFIG": path}
+    with line_process([*command, *extra], env=env, timeout=TURNS_TIMEOUT) as program:
         reconciler = Reconciler(program)
         reconciler.await_mark("")
         yield reconciler

@@ -10,6 +10,7 @@ import asyncio
 import base64
 import sys
 import time
+from collections.abc import Sequence
 from functools import lru_cache
 from http.client import HTTPConnection
 from typing import final
@@ -26,6 +27,7 @@ __all__ = ["PodWriter", "change_pods", "write_pods"]
 BATCH = 64  # puts in one transaction: etcd takes up to 128, and 1.5 MB
 CHANGED = 500  # how many pods the updates go round
 TASKS = 8
+REPORTED = 1_000  # writes that are worth a line
 PROGRESS_INTERVAL = 5.0  # seconds between two lines of progress
 
 
@@ -42,14 +44,16 @@ async def write_pods(etcd: str, numbers: range) -> None:
         await _put(session, etcd, [(numbers[-1], "")])
 
 
-async def change_pods(etcd: str, events: int, *, mark: str) -> None:
-    """Change pods, each change in a transaction and with a version of its own.
+async def change_pods(
+    etcd: str, events: int, *, mark: str, pods: Sequence[int] = range(CHANGED)
+) -> None:
+    """Change `pods` in turn, each change in a transaction and with a version of its own.
 
     A watch that is resumed at a version which several share would miss the rest of them. It
     is the status that changes, as with most events of a busy cluster; `mark` becomes part of
     it, so that no two rounds write the same.
     """
-    changes = ((number % CHANGED, f"{mark}-{number}") for number in range(events))
+    changes = ((pods[number % len(pods)], f"{mark}-{number}") for number in range(events))
     await _send(etcd, [[change] for change in changes], "changes")
 
 
@@ -80,7 +84,7 @@ async def _send(etcd: str, batches: list[list[tuple[int, str]]], what: str) -> N
                 progress.more(len(batch))
 
         await asyncio.gather(*(some(batches[start::TASKS]) for start in range(TASKS)))
-    progress.tell()
+    progress.end()
 
 
 async def _put(session: aiohttp.ClientSession, etcd: str, batch: list[tuple[int, str]]) -> None:
@@ -98,7 +102,7 @@ def _entry(number: int, mark: str) -> dict[str, str]:
     return {"key": _base64(key), "value": _base64(value)}
 
 
-@lru_cache(maxsize=CHANGED)  # updates go round the same pods
+@lru_cache(maxsize=4 * CHANGED)  # updates go round the same pods
 def stored_pod(number: int) -> tuple[bytes, bytes]:
     """The key and the pod as etcd holds them: a pod's version is etcd's own."""
     body = pod(number)
@@ -125,6 +129,11 @@ class _Progress:
         self._count += count
         if time.monotonic() - self._reported > PROGRESS_INTERVAL:
             self._reported = time.monotonic()
+            self.tell()
+
+    def end(self) -> None:
+        """The last line; what took only a moment is not reported."""
+        if self._wanted >= REPORTED:
             self.tell()
 
     def tell(self) -> None:

@@ -1,7 +1,8 @@
 """Caches all pods with our informer and reports the cost: the twin of peers/clientgo.
 
-Prints a line of JSON when the cache has synced, and another after the given number of updates.
-It ends when its input does: then the process that started it is gone.
+Prints a line of JSON when the cache has synced, and another after the given number of updates;
+with `--turns` after each such number. It ends when its input does: then the process that started
+it is gone.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ async def run_informer(options: argparse.Namespace) -> None:
         before = resident()
         begun, used = time.perf_counter(), cpu()
         keeping: StorageFormat = options.keeping
-        informer = client.informer(Pod, store_as=keeping, sync_timeout=600)
+        informer = client.informer(
+            Pod, namespace=options.namespace, store_as=keeping, sync_timeout=600
+        )
         seen = Seen()
         if options.handler == "new":
             informer.add_handler(on_change=seen.change)
@@ -44,11 +47,13 @@ async def run_informer(options: argparse.Namespace) -> None:
             if options.handler == "key":
                 await seen.until(options.objects)  # the handler has got every key
             report(begun, used, before, hold=hold.longest)
-            if options.events:
+            while options.events:
                 seen.forget()
                 begun, used = time.perf_counter(), cpu()
                 await seen.until(options.events)
-                report(begun, used, before)
+                report(begun, used, before, collect=not options.turns)
+                if not options.turns:
+                    break
         if ticking is not None:
             ticking.cancel()
 
@@ -97,10 +102,13 @@ class Hold:
             self.longest = max(self.longest, time.thread_time() - last)
 
 
-def report(begun: float, used: float, before: int, *, hold: float = 0.0) -> None:
+def report(
+    begun: float, used: float, before: int, *, hold: float = 0.0, collect: bool = True
+) -> None:
     """One line, in the format of the Go program."""
     wall, spent, peak = time.perf_counter() - begun, cpu() - used, status("VmHWM:")
-    gc.collect()
+    if collect:
+        gc.collect()
     cost = {"wall": wall, "cpu": spent, "before": before, "peak": peak, "steady": resident()}
     print(json.dumps({**cost, "hold": hold}), flush=True)
 
@@ -124,4 +132,8 @@ if __name__ == "__main__":
     parser.add_argument("--keeping", default="bytes")
     parser.add_argument("--handler", choices=("key", "new", "both"), default="key")
     parser.add_argument("--hold", action="store_true")
-    run(run_informer(parser.parse_args()))
+    parser.add_argument("--namespace", default="")
+    parser.add_argument("--turns", action="store_true")
+    parser.add_argument("--asyncio", action="store_true", help="run on asyncio's own loop")
+    given = parser.parse_args()
+    (asyncio.run if given.asyncio else run)(run_informer(given))

@@ -39,7 +39,7 @@ class Report(msgspec.Struct, frozen=True):
 
 def limit() -> float:
     """Seconds that a bench is given."""
-    return float(count("LIMIT", 300, full=3600))
+    return float(count("LIMIT", 600, full=3600))
 
 
 def run_isolated(module: str, *, within: float) -> Report:

@@ -17,10 +17,12 @@ from typing import final
 from bench.measure import ROOT, Failed
 from bench.scale import count
 
-__all__ = ["TIMEOUT", "LineProcess", "line_process"]
+__all__ = ["TIMEOUT", "TURNS_TIMEOUT", "LineProcess", "line_process"]
 
 TIMEOUT = float(count("TIMEOUT", 120, full=900))
 """Bound in seconds on one contestant."""
+TURNS_TIMEOUT = 4 * TIMEOUT
+"""The same for one that lives for many turns."""
 
 
 @final
@@ -40,6 +42,15 @@ class LineProcess:
         if not line:
             raise Failed(f"{self._name} {self._end()}")
         return line
+
+    def send(self, line: bytes) -> None:
+        """Write a line to its input. Raises: Failed, when it has ended."""
+        assert self._process.stdin is not None
+        try:
+            # Past the buffer, which would fail once more when it is closed.
+            os.write(self._process.stdin.fileno(), line + b"\n")
+        except BrokenPipeError:
+            raise Failed(f"{self._name} {self._end()}") from None
 
     def kill(self) -> None:
         self._killed = True

@@ -24,6 +24,7 @@ __all__ = [
     "figures",
     "format_number",
     "ratio",
+    "ratio_of_turns",
     "ratios",
     "spread",
 ]
@@ -68,6 +69,23 @@ def ratios(
         return Row(what, spread(shares))
     met = statistics.median(shares) <= at_most
     return Row(what, spread(shares), f"at most {at_most:g}", met)
+
+
+def ratio_of_turns(
+    what: str, ours: Sequence[float], theirs: Sequence[float], *, at_most: float | None = None
+) -> Row:
+    """The same for many short turns: the ratio of the medians is judged.
+
+    In brackets are the ratios of the first and of the second half of the turns: they show how
+    far two runs may differ.
+    """
+    middle = len(ours) // 2
+    whole, first, second = (
+        statistics.median(ours[part]) / statistics.median(theirs[part])
+        for part in (slice(None), slice(middle), slice(middle, None))
+    )
+    row = ratio(what, whole, 1.0, at_most=at_most)
+    return msgspec.structs.replace(row, figure=f"{row.figure} ({first:.2f}, {second:.2f})")
 
 
 def spread(values: Sequence[float]) -> str:

@@ -16,9 +16,9 @@ from kubeloop import Context, Manager, ObjectKey, run
 from kubeloop.wire.core.v1 import Pod
 
 
-def controller(objects: int) -> Manager:
+def controller(objects: int, namespace: str) -> Manager:
     """One worker, and nothing that a user would not have by default."""
-    manager = Manager()
+    manager = Manager(namespace=namespace)
     reported = {""}
     done = 0
 
@@ -47,4 +47,6 @@ if __name__ == "__main__":
     threading.Thread(target=end_with_input, daemon=True).start()
     parser = argparse.ArgumentParser()
     parser.add_argument("--objects", type=int, required=True)
-    run(controller(parser.parse_args().objects).run())
+    parser.add_argument("--namespace", default="")
+    given = parser.parse_args()
+    run(controller(given.objects, given.namespace).run())

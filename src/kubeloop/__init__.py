@@ -7,8 +7,9 @@ The names that most programs need. Each is imported from its package on first us
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
+
+from kubeloop._lazy import lazy_names
 
 if TYPE_CHECKING:
     from .clients import ALL_NAMESPACES
@@ -31,6 +32,22 @@ if TYPE_CHECKING:
     from .meta import ObjectKey
     from .runtime import Client, Context, Manager, Result, TerminalError, WatchSource
     from .wire import UNSET, Model, Quantity, Resource, dump_yaml, load_yaml
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            ".clients": "ALL_NAMESPACES",
+            ".config": "ClusterConfig",
+            ".errors": (
+                "AlreadyExists ApiError ConfigError Conflict Expired Forbidden Invalid "
+                "InvalidArgument KubeError NotFound TransportError Unauthorized"
+            ),
+            ".kit": "run",
+            ".meta": "ObjectKey",
+            ".runtime": "Client Context Manager Result TerminalError WatchSource",
+            ".wire": "Model Quantity Resource UNSET dump_yaml load_yaml",
+        },
+    )
 
 __all__ = [
     "ALL_NAMESPACES",
@@ -65,28 +82,3 @@ __all__ = [
 ]
 
 __version__ = "0.1.0"
-
-# The package of each name; the others are in `errors`.
-_PACKAGES = {
-    "ALL_NAMESPACES": "clients",
-    "ClusterConfig": "config",
-    "ObjectKey": "meta",
-    "run": "kit",
-    **dict.fromkeys(
-        ("Client", "Context", "Manager", "Result", "TerminalError", "WatchSource"), "runtime"
-    ),
-    **dict.fromkeys(("UNSET", "Model", "Quantity", "Resource", "dump_yaml", "load_yaml"), "wire"),
-}
-
-
-def __getattr__(name: str) -> object:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    package = importlib.import_module(f".{_PACKAGES.get(name, 'errors')}", __name__)
-    value = getattr(package, name)
-    globals()[name] = value  # so that __getattr__ is not called again
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

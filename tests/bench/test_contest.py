@@ -7,7 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from bench.contest import Program, Snippet, attempted, in_rounds, measured, side_by_side
+from bench.contest import (
+    Command,
+    Program,
+    Snippet,
+    attempted,
+    in_rounds,
+    in_turns,
+    measured,
+    side_by_side,
+)
 from bench.line_process import line_process
 from bench.measure import Cost, Failed
 
@@ -86,3 +95,62 @@ def test_a_program_that_ends_too_early_is_a_failure_with_its_code() -> None:
 
     with pytest.raises(Failed, match="ended with 7"), line_process(command) as talker:
         talker.line()
+
+
+def test_in_turns_each_contestant_keeps_its_process_and_they_alternate(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    turn = f"number += 1\nopen({str(log)!r}, 'a').write(name + str(number))"
+    contestants = {name: Snippet(turn, f"name, number = {name!r}, 0") for name in "ab"}
+
+    costs = in_turns(contestants, times=2, warm_up=1)
+
+    assert log.read_text() == "a1b1a2b2a3b3"
+    assert {name: len(found) for name, found in costs.items()} == {"a": 2, "b": 2}
+
+
+def test_a_turn_costs_what_its_snippet_uses_and_not_what_its_setup_uses() -> None:
+    loop = "end = time.process_time() + {}\nwhile time.process_time() < end: pass\n"
+    snippet = Snippet(loop.format(0.05), "import time\n" + loop.format(1.0))
+
+    (cost,) = in_turns({"busy": snippet}, times=1, warm_up=0)["busy"]
+
+    assert 0.05 <= cost.cpu < 0.5
+
+
+def test_a_program_takes_a_turn_for_each_line_of_its_input() -> None:
+    output = '{"wall": 1.5, "cpu": 0.5, "before": 1, "peak": 3, "steady": 2}'
+    code = f"import sys\nassert sys.argv[1] == '--turns'\nfor _ in sys.stdin: print({output!r}, flush=True)"
+
+    costs = in_turns({"program": Program((sys.executable, "-c", code))}, times=3)
+
+    assert costs == {"program": [Cost(1.5, 0.5, 1, 3, 2)] * 3}
+
+
+def test_a_contestant_that_fails_in_a_turn_ends_the_contest() -> None:
+    with pytest.raises(Failed, match=r"bench\.child ended with 1"):
+        in_turns({"bad": Snippet("1 / 0")}, times=1)
+
+
+def test_a_line_for_a_program_that_has_ended_is_a_failure_with_its_code() -> None:
+    command = [sys.executable, "-c", "raise SystemExit(7)"]
+
+    with line_process(command) as talker:
+        with pytest.raises(Failed, match="ended with 7"):
+            talker.line()
+        with pytest.raises(Failed, match="ended with 7"):
+            talker.send(b"again")
+
+
+def test_a_command_costs_what_its_whole_process_uses() -> None:
+    code = "import time\nwhile time.process_time() < 0.2: pass"
+
+    (cost,) = in_rounds({"busy": Command((sys.executable, "-c", code))}, times=1)["busy"]
+
+    assert cost.cpu >= 0.2
+    assert cost.wall > 0.0
+    assert cost.peak > MEGABYTE
+
+
+def test_a_command_that_fails_says_why() -> None:
+    with pytest.raises(Failed, match="get pods ended with 1: no such thing"):
+        in_rounds({"get pods": Command((sys.executable, "-c", "exit('no such thing')"))}, times=1)

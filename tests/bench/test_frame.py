@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.__main__ import discover, exit_code, main
+from bench.__main__ import chosen, discover, exit_code, main, only_goals
 from bench.isolated_run import Report, run_isolated
 from bench.measure import ROOT, Row
 from bench.report import as_text
@@ -56,6 +56,20 @@ def test_a_bench_is_named_after_its_file(tmp_path: Path) -> None:
         (tmp_path / name).touch()
 
     assert discover(tmp_path) == ["cache", "wire"]
+
+
+def test_a_word_chooses_all_benches_whose_names_begin_with_it() -> None:
+    benches = ["transport", "transport_events", "transported", "wire"]
+
+    assert chosen(["transport"], benches) == ["transport", "transport_events"]
+    assert chosen(["wire", "transport_events"], benches) == ["transport_events", "wire"]
+    assert chosen(None, benches) == benches
+
+
+def test_rows_without_a_goal_can_be_left_out_and_failures_stay() -> None:
+    report = Report("wire", "", [*MET.rows, *UNJUDGED.rows, *MISSED.rows], "crashed (3)")
+
+    assert only_goals(report) == Report("wire", "", [*MET.rows, *MISSED.rows], "crashed (3)")
 
 
 def test_an_unknown_bench_is_rejected() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bench.measure import Row, figure, figures, ratio, ratios
+from bench.measure import Row, figure, figures, ratio, ratio_of_turns, ratios
 
 
 @pytest.mark.parametrize(("ours", "ok"), [(0.5, True), (0.8, True), (0.81, False)])
@@ -20,6 +20,14 @@ def test_the_median_of_several_rounds_is_judged_and_the_spread_is_shown() -> Non
     row = ratios("cpu", [1.0, 2.0, 9.0], [2.0, 2.5, 10.0], at_most=0.8)
 
     assert row == Row("cpu", "0.80 (0.50..0.90)", "at most 0.8", ok=True)
+
+
+def test_of_many_turns_the_ratio_of_medians_is_judged_with_that_of_each_half_behind_it() -> None:
+    ours, theirs = [1.0, 9.0, 1.0, 2.0, 3.0, 2.0], [2.0, 2.0, 2.0, 2.0, 4.0, 4.0]
+
+    row = ratio_of_turns("cpu", ours, theirs, at_most=0.8)
+
+    assert row == Row("cpu", "1.00 (0.50, 0.50)", "at most 0.8", ok=False)
 
 
 def test_an_absolute_figure_is_never_judged() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 import threading
 import time
 
@@ -37,3 +38,34 @@ def test_bytes_pass_both_ways_and_the_moment_of_the_answer_is_known() -> None:
 def test_a_moment_that_was_never_noted_is_not_made_up() -> None:
     with Relay(1) as relay, pytest.raises(Failed, match="did not come through"):
         relay.last_before(time.time_ns(), after=0)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="what is unread is known from /proc")
+def test_held_messages_are_handed_over_one_by_one_each_when_the_client_has_read_the_last() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=answering, args=(listener,), daemon=True).start()
+        with (
+            Relay(listener.getsockname()[1]) as relay,
+            socket.create_connection(("127.0.0.1", relay.port)) as client,
+        ):
+            relay.hold()
+            ends = [0]
+            for message in (b"a", b"b", b"c"):
+                client.sendall(message)
+                ends.append(relay.await_message(ends[-1], timeout=5))
+            release = threading.Thread(target=relay.release_each, args=(ends[1:],))
+            release.start()
+            received = [client.recv(1 << 16) for _ in range(3)]
+            release.join()
+            client.sendall(b"d")
+
+            assert received == [b"aa", b"bb", b"cc"]
+            assert client.recv(2, socket.MSG_WAITALL) == b"dd"
+
+
+def test_waiting_for_a_message_that_never_comes_is_a_failure() -> None:
+    with Relay(1) as relay:
+        relay.hold()
+
+        with pytest.raises(Failed, match="nothing came through the relay"):
+            relay.await_message(0, timeout=0.01)

@@ -37,7 +37,7 @@ METADATA = st.fixed_dictionaries(
     },
 )
 OBJECTS = st.fixed_dictionaries(
-    {"kind": st.sampled_from(["Pod", "Node"]), "metadata": METADATA | VALUES},
+    {"kind": st.sampled_from(["Pod", "Node", "Table"]), "metadata": METADATA | VALUES},
     optional={"spec": VALUES, "metadata ": VALUES},
 )
 KINDS = st.sampled_from(["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR", "OTHER"])
@@ -71,8 +71,8 @@ def event_texts(draw: st.DrawFn) -> bytes:
     return text
 
 
-def decoder() -> EntryDecoder[Any]:
-    return EntryDecoder(EntryCodec(dict), kind="Pod")
+def decoder(kind: str = "Pod") -> EntryDecoder[Any]:
+    return EntryDecoder(EntryCodec(dict), kind=kind)
 
 
 def outcome(of: Any, *args: Any) -> Any:
@@ -82,18 +82,18 @@ def outcome(of: Any, *args: Any) -> Any:
         return type(error), str(error)
 
 
-def shown(event: RawEvent | tuple[Any, ...]) -> tuple[Any, ...]:
+def fields_of(event: RawEvent | tuple[Any, ...]) -> tuple[Any, ...]:
     return event if isinstance(event, tuple) else (event.type, bytes(event.object))
 
 
 @given(line=event_texts())
 def test_a_line_is_the_same_event_or_the_same_error(line: bytes) -> None:
-    assert shown(outcome(decoder().split, line)) == shown(outcome(split_event, line))
+    assert fields_of(outcome(decoder().split, line)) == fields_of(outcome(split_event, line))
 
 
-@given(line=event_texts())
-def test_the_entry_of_an_event_is_the_same_or_the_same_error(line: bytes) -> None:
-    once, twice = decoder(), decoder()
+@given(line=event_texts(), kind=st.sampled_from(["Pod", ""]))
+def test_the_entry_of_an_event_is_the_same_or_the_same_error(line: bytes, kind: str) -> None:
+    once, twice = decoder(kind), decoder(kind)
     try:
         expected = split_event(line)
     except DecodeError:
@@ -134,7 +134,7 @@ def test_frames_are_the_same_however_the_bytes_are_chunked(
     for chunk in chunks:
         expected, found = frames.feed(chunk), projecting.feed(chunk)
 
-        assert list(map(shown, found)) == list(map(shown, expected))
+        assert list(map(fields_of, found)) == list(map(fields_of, expected))
         assert str(projecting.mistake) == str(frames.mistake)
     assert projecting.close() == frames.close()
 

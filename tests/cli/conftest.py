@@ -133,9 +133,18 @@ class Terminal:
         """Drop the output so far."""
         self._drawn = b""
 
+    @property
+    def fd(self) -> int:
+        """The terminal, for its settings."""
+        return self._master
+
+    def write(self, keys: bytes) -> None:
+        """Type."""
+        os.write(self._master, keys)
+
     def interrupt(self) -> None:
         """Ctrl-C."""
-        os.write(self._master, b"\x03")
+        self.write(b"\x03")
 
     def _read(self) -> bool:
         """Read what is available; False if nothing arrived in 50 ms."""

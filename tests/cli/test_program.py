@@ -77,6 +77,60 @@ def test_help_imports_no_client_and_no_rich() -> None:
     assert done.stderr == "[]\n"
 
 
+GET_PODS = """
+import gc, sys
+from kubeloop.cli import main
+
+sys.argv = ["kubeloop", "get", "pods", "-n", "shop"]
+try:
+    main()
+except SystemExit as ended:
+    print(*sys.modules, f"frozen={gc.get_freeze_count() > 1000}", file=sys.stderr)
+    raise
+"""
+NOT_FOR_GET = {
+    "aiohttp",
+    "email.message",
+    "fractions",
+    "json",
+    "kubeloop.blocking",
+    "kubeloop.cache",
+    "kubeloop.cli.watch",
+    "kubeloop.clients.manifests",
+    "kubeloop.clients.wait",
+    "kubeloop.clients.writer",
+    "kubeloop.config.exec_credentials",
+    "kubeloop.config.writing",
+    "kubeloop.discovery.files",
+    "kubeloop.jsonpath",
+    "kubeloop.patches",
+    "kubeloop.runtime.manager",
+    "kubeloop.selectors",
+    "kubeloop.testing",
+    "kubeloop.wire._generated.core_v1",
+    "kubeloop.wire.manifests",
+    "kubeloop.workqueue",
+    "multidict",
+    "rich",
+    "tempfile",
+    "yaml",
+    "yarl",
+}
+
+
+@pytest.mark.timeout(60)
+def test_get_in_a_pipe_loads_nothing_for_other_commands(environment: dict[str, str]) -> None:
+    """Importing them would be most of its time: each takes milliseconds."""
+    done = subprocess.run(
+        [sys.executable, "-c", GET_PODS],
+        env=environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+
+    assert "web-1" in done.stdout
+    assert NOT_FOR_GET & set(done.stderr.split()) == set()
+    assert "frozen=True" in done.stderr, "the collector would scan all modules at the end"
+
+
 # --- completion
 
 

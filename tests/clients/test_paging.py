@@ -13,7 +13,7 @@ import pytest
 from kubeloop.clients import PAGE_SIZE, ListOptions, ObjectList, Pager
 from kubeloop.clients.collection import Collection
 from kubeloop.clients.object_codecs import TypedCodec
-from kubeloop.clients.paging import PageReader
+from kubeloop.clients.paging import read_page
 from kubeloop.errors import DecodeError, Expired, Gone, InvalidArgument, api_error, failure
 from kubeloop.rest import RESTClient
 from kubeloop.wire import Raw, RawList, resource_of
@@ -281,6 +281,6 @@ async def test_the_garbage_collector_is_paused_only_on_request(
     rest = cast("RESTClient", Recorder({"kind": "PodList", "apiVersion": "v1", "items": items}))
     collection = Collection(rest, resource_of(Pod), tune_gc=tune_gc)
 
-    await PageReader(collection, codec).objects(ListOptions())
+    await read_page(collection, codec, ListOptions())
 
     assert (enabled, gc.isenabled()) == ([not tune_gc] * 3, True)

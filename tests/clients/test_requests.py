@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from kubeloop.errors import InvalidArgument
 from kubeloop.meta import GroupVersionResource
 from kubeloop.rest import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH
 from kubeloop.wire.apps.v1 import Deployment
-from kubeloop.wire.core.v1 import Namespace, Node, Pod, ServiceAccount
+from kubeloop.wire.core.v1 import Namespace, Node, Pod, Secret, ServiceAccount
 from kubeloop.wire.meta.v1 import ObjectMeta
 
 from .conftest import Recorder, a_pod
@@ -510,3 +511,70 @@ async def test_the_options_of_a_log() -> None:
         "&previous=true&sinceSeconds=0&sinceTime=2030-01-01T00%3A00%3A00Z&stream=Stderr"
         "&tailLines=0&timestamps=true"
     )
+
+
+@pytest.mark.parametrize("kind", ["dict", "class"])
+async def test_a_write_does_not_change_the_object_of_its_caller(
+    kind: str, recorder: Recorder
+) -> None:
+    data: dict[str, Any] = {
+        **POD,
+        "metadata": {"name": "web", "resourceVersion": "7", "ownerReferences": [{"uid": "u"}]},
+    }
+    owner = Namespace(metadata=ObjectMeta(name="shop", uid="n"))
+    before = copy.deepcopy(data)
+    obj: Any = data if kind == "dict" else Pod.from_dict(data)
+    client = recorder.client
+    pods: Any = client.resource("v1", "Pod") if kind == "dict" else client.resource(Pod)
+    recorder.answers = [POD, POD, POD]
+
+    await pods.create(obj)
+    await pods.update(obj, unconditional=True)
+    await client.apply(obj, owner=owner)
+
+    assert (obj if kind == "dict" else obj.to_dict()) == before
+    assert [each["uid"] for each in recorder.body["metadata"]["ownerReferences"]] == ["u", "n"]
+
+
+async def test_the_body_of_a_write_is_the_plain_data_of_its_object(recorder: Recorder) -> None:
+    data = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {
+            "name": "a",
+            "namespace": "home",
+            "resourceVersion": "7",
+            "creationTimestamp": "2024-05-06T07:08:09Z",
+            "managedFields": [
+                {"manager": "m", "fieldsV1": {"f:data": {}}, "time": "2024-05-06T07:08:09Z"}
+            ],
+        },
+        "data": {"k": "AAH/"},
+        "newer": {"x": 1},
+    }
+    secret = Secret.from_dict(data)
+    assert secret.metadata.creation_timestamp is not None
+    recorder.answers = [data, data]
+
+    await recorder.client.resource(Secret).update(secret)
+    assert recorder.body == secret.to_dict() == data
+
+    secret.metadata.creation_timestamp = datetime(
+        2024, 5, 6, 9, 8, 9, 5, timezone(timedelta(hours=2))
+    )
+    await recorder.client.resource(Secret).update(secret)
+    assert recorder.body == secret.to_dict() == data
+
+
+def test_a_client_keeps_its_resource_clients_but_not_any_number_of_them(
+    recorder: Recorder,
+) -> None:
+    client = recorder.client
+    first = client.core_v1.pods("shop")
+
+    assert client.resource(Pod, namespace="shop") is first
+    assert client.core_v1.pods() is not first
+    for number in range(3000):
+        client.core_v1.pods(f"n{number}")
+    assert len(client._typed) <= 1024
+    assert client.core_v1.pods("shop").namespace == "shop"

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kubeloop.errors import InvalidArgument
 from kubeloop.rest import (
@@ -344,3 +347,13 @@ def test_what_is_not_utf_8_is_rejected_before_it_is_sent() -> None:
         resource_request("get", PODS, namespace="shop", name="\udcff")
     with pytest.raises(InvalidArgument, match="not valid UTF-8"):
         path_request("GET", "/x", params={"fieldSelector": "a=\udcff"}).url("http://h")
+
+
+@given(st.text(min_size=1) | st.text("a.-/%:", min_size=1))
+def test_any_name_is_one_escaped_segment_or_an_error(name: str) -> None:
+    try:
+        request = resource_request("get", PODS, namespace="shop", name=name)
+    except InvalidArgument:
+        assert {"/", "%"} & set(name) or name in {".", ".."}
+        return
+    assert request.path == "/api/v1/namespaces/shop/pods/" + quote(name, safe="$&+,:;=@")

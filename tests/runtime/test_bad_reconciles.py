@@ -251,6 +251,33 @@ async def test_a_function_that_ignores_cancellation_holds_only_its_own_worker(
     assert harness.controller.stats().succeeded == 2  # a late result is still a result
 
 
+async def test_each_reconcile_has_the_whole_timeout_also_behind_one_that_ignores_it(
+    harness: ControllerHarness,
+) -> None:
+    ended: dict[str, float] = {}
+
+    async def hang(key: ObjectKey, ctx: Context) -> None:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            ended[key.name] = harness.clock.now()
+            if key.name == "stubborn":
+                await harness.clock.sleep(100)
+            raise
+
+    async with harness.running(hang, timeout=10, workers=3):
+        started = harness.clock.now()
+        for name in ("stubborn", "second", "third"):
+            harness.sites.put(a_site(name))
+            await harness.clock.advance(4)
+        await harness.clock.advance(9)
+
+        assert {name: at - started for name, at in ended.items()} == pytest.approx(
+            {"stubborn": 10, "second": 14, "third": 18}
+        )
+        assert harness.controller.stats().timed_out == 2
+
+
 async def test_a_name_without_a_namespace_is_not_a_key(harness: ControllerHarness) -> None:
     """It could be of any namespace, and would be found in none."""
 

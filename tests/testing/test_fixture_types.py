@@ -10,7 +10,7 @@ import kubeloop
 from kubeloop import blocking
 from kubeloop.config import ClusterConfig
 from kubeloop.kit import ManualClock
-from kubeloop.testing import APIServer, Faults, Server
+from kubeloop.testing import APIServer, Faults, Kubelet, Server
 from kubeloop.wire.core.v1 import Namespace
 
 
@@ -45,9 +45,11 @@ def test_the_fixtures_of_a_server_have_types_with_names(
 def test_the_fixtures_of_the_embedded_server_have_types_with_names(
     kube_session_server: Server,
     kube_faults: Faults,
+    kube_kubelet: Kubelet,
     kube_blocking_client: blocking.Client,
     kube_namespace: str,
 ) -> None:
     assert isinstance(kube_session_server, APIServer)
     assert kube_session_server.faults is kube_faults
+    assert kube_session_server.kubelet is kube_kubelet
     assert kube_blocking_client.core_v1.namespaces().exists(kube_namespace)

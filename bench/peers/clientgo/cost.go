@@ -42,6 +42,27 @@ func (m meter) report() {
 	say(cost{wall, spent, m.before, peak, status("VmRSS:")})
 }
 
+// reportTurn is report for work that is done again at once: memory is not handed back before.
+func (m meter) reportTurn() {
+	resident := status("VmRSS:")
+	say(cost{time.Since(m.begun).Seconds(), cpu() - m.used, m.before, status("VmHWM:"), resident})
+}
+
+// measure does some work once and reports its cost, or does so for each line of the input.
+func measure(action func()) {
+	if !*inTurns {
+		meter := begin()
+		action()
+		meter.report()
+		return
+	}
+	for range turns {
+		meter := begin()
+		action()
+		meter.reportTurn()
+	}
+}
+
 func say(what any) {
 	line, err := json.Marshal(what)
 	check(err)

@@ -14,17 +14,19 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// runInformer keeps all pods in an informer, reports, and then waits for updates.
+// runInformer keeps all pods in an informer, reports, and then waits for updates: once, or with
+// -turns again and again.
 func runInformer(client kubernetes.Interface, objects, events int) {
 	meter := begin()
-	factory := informers.NewSharedInformerFactory(client, 0)
+	factory := informersOf(client)
 	informer := factory.Core().V1().Pods().Informer()
 	var updates atomic.Int64
-	enough := make(chan struct{})
+	enough := make(chan struct{}, 1)
 	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		UpdateFunc: func(_, changed any) {
 			if changed.(*corev1.Pod).Name != "" && updates.Add(1) == int64(events) {
-				close(enough)
+				updates.Store(0)
+				enough <- struct{}{}
 			}
 		},
 	})
@@ -35,9 +37,19 @@ func runInformer(client kubernetes.Interface, objects, events int) {
 	if events > 0 {
 		meter = meter.again()
 		<-enough
+		for *inTurns {
+			meter.reportTurn()
+			meter = meter.again()
+			<-enough
+		}
 		meter.report()
 	}
 	runtime.KeepAlive(informer)
+}
+
+// informersOf is the factory for the pods of all namespaces, or of one.
+func informersOf(client kubernetes.Interface) informers.SharedInformerFactory {
+	return informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(*namespace))
 }
 
 // lookUp asks count times for the pods of every node.

@@ -1,22 +1,24 @@
 // What kubeloop does, done with client-go, and what it cost.
 //
-//	clientgo -kubeconfig FILE [-json] [-objects N] [-work informer] [-events N]
-//	clientgo -kubeconfig FILE [-json] -objects N -work list
-//	clientgo -kubeconfig FILE -count N -work round
+//	clientgo -kubeconfig FILE [-json] [-objects N] [-namespace NAME] [-work informer] [-events N] [-turns]
+//	clientgo -kubeconfig FILE [-json] -objects N -work list [-turns]
+//	clientgo -kubeconfig FILE -count N -work round [-turns]
 //	clientgo -kubeconfig FILE -objects N -count N -work index|selector
-//	clientgo -kubeconfig FILE -objects N -work reconcile
+//	clientgo -kubeconfig FILE -objects N [-namespace NAME] -work reconcile
+//	clientgo -kubeconfig FILE -count N -work watches
 //	clientgo -kubeconfig FILE -count N -workers N -watches N [-size N] -work fanout
 //	clientgo -kubeconfig FILE -count N [-plain] -work raw-list
 //	clientgo -count N -workers N -work queue
 //
-// It prints lines of JSON, a cost once the work is done. It ends when its input does: then
-// the process that started it is gone.
+// It prints lines of JSON, a cost once the work is done. With -turns it does the work once for each
+// line of its input (an informer: counts the events again and again), with a cost each. It ends when
+// its input does: then the process that started it is gone.
 package main
 
 import (
+	"bufio"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 
 	"k8s.io/client-go/kubernetes"
@@ -35,12 +37,18 @@ var (
 	watches    = flag.Int("watches", 1, "watches that are open meanwhile")
 	size       = flag.Int("size", 500, "bytes of data in an object")
 	asJSON     = flag.Bool("json", false, "JSON instead of protobuf")
+	namespace  = flag.String("namespace", "", "the pods of one namespace only")
+	inTurns    = flag.Bool("turns", false, "do the work for each line of the input")
+
+	turns = make(chan struct{}) // one for each line of the input
 )
 
 func main() {
 	flag.Parse()
 	go func() {
-		_, _ = io.Copy(io.Discard, os.Stdin)
+		for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+			turns <- struct{}{}
+		}
 		os.Exit(1)
 	}()
 	switch *work {
@@ -56,6 +64,8 @@ func main() {
 		selectPods(connect(), *objects, *count)
 	case "reconcile":
 		reconcile(connect(), *objects)
+	case "watches":
+		holdWatches(connect(), *count)
 	case "fanout":
 		fanOut(*watches, *workers, *count, *size)
 	case "raw-list":

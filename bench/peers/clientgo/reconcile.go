@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
@@ -19,7 +18,7 @@ type seen struct {
 // reconcile is the usual controller: an informer, a queue of keys, one worker. It says hello
 // once all pods have been reconciled, and after that tells of each new mark.
 func reconcile(client kubernetes.Interface, objects int) {
-	factory := informers.NewSharedInformerFactory(client, 0)
+	factory := informersOf(client)
 	pods := factory.Core().V1().Pods()
 	queue := workqueue.NewTypedRateLimitingQueue(
 		workqueue.DefaultTypedControllerRateLimiter[cache.ObjectName](),

@@ -9,8 +9,8 @@
 Guarantees: one event loop in one thread, which the first call starts; thread-safe; Ctrl-C
 cancels the call that it interrupts; the interpreter exits cleanly; a forked child starts its
 own loop. Functions that a method takes are called in the caller's thread, except conditions
-(`wait_for`, `until`): those run in the loop thread and must be quick. Informers can be read
-from any thread; each handler has its own thread.
+(`wait_for`, `until`) and `progress`: those run in the loop thread and must be quick. Informers
+can be read from any thread; each handler has its own thread.
 The classes hold references to async clients. Their methods are generated
 (tools/generate_blocking.py): about eighty signatures, each with one line that runs the async
 method in the loop thread.
@@ -24,6 +24,7 @@ from .client import Client, retry_on_conflict
 from .errors import BlockingInLoop, LoopClosed, OpenedBeforeFork
 from .informer import Registration, SharedInformer
 from .portal import PORTAL as PORTAL  # for tests; not public
+from .process import PortConnection, Process, ProcessInput, ProcessOutput
 from .stream import Stream
 
 __all__ = [
@@ -31,6 +32,10 @@ __all__ = [
     "Client",
     "LoopClosed",
     "OpenedBeforeFork",
+    "PortConnection",
+    "Process",
+    "ProcessInput",
+    "ProcessOutput",
     "Registration",
     "ResourceClient",
     "SharedInformer",

@@ -22,7 +22,7 @@ from kubeloop.discovery import VersionInfo
 from kubeloop.errors import InvalidArgument, TransportError
 from kubeloop.kit import DEFAULT_RETRY, Backoff, Clock
 from kubeloop.meta import GroupVersionKind, GroupVersionResource
-from kubeloop.rest import ResponseLimits, RESTStats, WarningHandler
+from kubeloop.rest import Headers, ResponseLimits, RESTStats, WarningHandler
 from kubeloop.rest import RESTClient as AsyncRESTClient
 from kubeloop.runtime import InformerOptions
 from kubeloop.wire import Kind, Resource
@@ -71,10 +71,10 @@ class Client(Clientset):
     A namespace of None is that of the configuration, `ALL_NAMESPACES` all of them.
     `field_manager` is the default owner of written fields. `request_timeout` limits each call
     with its retries, in seconds; `rate_limit` is in requests per second (with a burst of twice
-    as many); `response_limits` limit the size of responses. `tune_gc` pauses the garbage
-    collector while a slice of a list is decoded. `rest` creates the REST client if you need other
-    options: it is called in the loop thread, and again in each forked child. Without a
-    `with` block, call `close()`.
+    as many); `response_limits` limit the size of responses; `headers` are sent with every
+    request. `tune_gc` pauses the garbage collector while a slice of a list is decoded. `rest`
+    creates the REST client if you need other options: it is called in the loop thread, and again
+    in each forked child. Without a `with` block, call `close()`.
     """
 
     def __init__(
@@ -87,11 +87,12 @@ class Client(Clientset):
         rate_limit: float | None = None,
         response_limits: ResponseLimits | None = None,
         warnings: WarningHandler | None = None,
+        headers: Headers = (),
         clock: Clock | None = None,
         tune_gc: bool = False,
     ) -> None:
         options = (config, request_timeout, rate_limit, response_limits, warnings, clock)
-        if rest is not None and any(each is not None for each in options):
+        if rest is not None and (headers or any(each is not None for each in options)):
             raise InvalidArgument(
                 "client: pass either `rest` or options of the REST client, not both"
             )
@@ -103,6 +104,7 @@ class Client(Clientset):
             rate_limit=rate_limit,
             response_limits=response_limits,
             warnings=warnings,
+            headers=headers,
             clock=clock,
             tune_gc=tune_gc,
         )

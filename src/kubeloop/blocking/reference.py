@@ -8,11 +8,13 @@ See also: `_generated` (the methods), `client` (the first reference).
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from types import TracebackType
 from typing import Generic, TypeVar, final
 
 from .calls import call
 from .context import BlockingContext
+from .errors import OpenedBeforeFork
 from .portal import TaskScope
 from .stream import Stream
 
@@ -58,6 +60,14 @@ class LoopReference(Generic[C]):
         """A blocking context manager for an async one of the object."""
         return BlockingContext(self._scope, lambda: function(self.get()))
 
+    def open(
+        self,
+        function: Callable[[C], AbstractAsyncContextManager[T]],
+        wrap: Callable[[LoopReference[T]], D],
+    ) -> AbstractContextManager[D]:
+        """A blocking context manager whose value is the blocking form of that of an async one."""
+        return _Opened(self.context(function), wrap, self._scope)
+
     def get(self) -> C:
         """The object; in the loop thread only."""
         forks = self._scope.portal.forks
@@ -70,3 +80,40 @@ class LoopReference(Generic[C]):
         if found is None or found[0] != self._scope.portal.forks:
             return "not used yet"
         return repr(found[1])
+
+
+@final
+class _Opened(AbstractContextManager[D], Generic[T, D]):
+    """A `with` block whose value lives in the loop thread."""
+
+    def __init__(
+        self,
+        context: BlockingContext[T],
+        wrap: Callable[[LoopReference[T]], D],
+        scope: TaskScope,
+    ) -> None:
+        self._context = context
+        self._wrap = wrap
+        self._scope = scope
+
+    def __enter__(self) -> D:
+        value = self._context.__enter__()
+        forks = self._scope.portal.forks
+
+        def get() -> T:
+            if self._scope.portal.forks != forks:
+                raise OpenedBeforeFork(
+                    "use a connection: it was opened before the process was forked, by the parent"
+                    " (open it in the child)"
+                )
+            return value
+
+        return self._wrap(LoopReference(get, self._scope))
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool:
+        return self._context.__exit__(kind, error, trace)

@@ -202,9 +202,11 @@ class Change(Generic[T]):
     `is_recreation`. During the first the cache already has the new object.
     """
 
-    __slots__ = ("_codec", "_new", "_notification", "_old", "_previous")
+    __slots__ = ("_codec", "_new", "_notification", "_old", "_previous", "is_initial", "key")
 
     def __init__(self, notification: Notification, codec: EntryCodec[T]) -> None:
+        self.key = notification.key
+        self.is_initial = notification.is_initial
         self._notification = notification
         self._codec = codec
         self._old: T | None = None
@@ -216,10 +218,6 @@ class Change(Generic[T]):
         if self._notification.old is None:
             return ChangeType.ADDED
         return ChangeType.DELETED if self._notification.new is None else ChangeType.UPDATED
-
-    @property
-    def key(self) -> ObjectKey:
-        return self._notification.key
 
     @property
     def old(self) -> T | None:
@@ -267,10 +265,6 @@ class Change(Generic[T]):
     @property
     def last_state_known(self) -> bool:
         return self._notification.last_state_known
-
-    @property
-    def is_initial(self) -> bool:
-        return self._notification.is_initial
 
     @property
     def is_resync(self) -> bool:

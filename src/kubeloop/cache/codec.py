@@ -115,6 +115,7 @@ class EntryCodec(Generic[T]):
         self._type_meta = (api_version, kind)
         self._type = ObjectType(model, api_version=api_version, kind=kind)
         self._storage = storage_for(store_as, self._type)
+        self._stores_bytes = store_as == "bytes"
         self._paths: tuple[str, ...] = ()
         self._use_paths(tuple(dict.fromkeys(paths)))
         self._names: _Pool[str, str] = _Pool()
@@ -137,7 +138,7 @@ class EntryCodec(Generic[T]):
         return self._storage.shares_objects
 
     def project(self, raw: bytes) -> tuple[Any, ...] | None:
-        """What `parse` reads of an object as servers send it; None for any other text."""
+        """What is read of an object as servers send it, for `usual_entry`; None for others."""
         if self._decode_row is None:
             return None
         try:
@@ -146,16 +147,39 @@ class EntryCodec(Generic[T]):
             return None
         return values
 
-    def parse(
-        self,
-        raw: bytes | Raw,
-        *,
-        decoded: T | None = None,
-        values: tuple[Any, ...] | None = None,
-    ) -> Entry:
-        """The entry of an object's JSON; `decoded` saves the key function a decoding.
+    def usual_entry(self, projected: tuple[Any, ...], raw: bytes) -> Entry | None:
+        """The entry of an object that was projected; None if `parse` has to look closer."""
+        name, namespace, uid, version, generation, labels, owners, deletion, *values = projected
+        if not name:
+            return None
+        if namespace:
+            namespace = self._names.get(namespace) or self._names.put(namespace, namespace)
+        key = ObjectKey(namespace or "", name)
+        try:
+            if labels is not None:
+                text = bytes(labels)
+                labels = self._labels_by_text.get(text) or self._decode_labels(text, key)
+            if owners is not None:
+                text = bytes(owners)
+                owners = self._owners_by_text.get(text) or self._decode_owners(text, key)
+            entry = Entry(
+                key,
+                version or "",
+                uid or "",
+                raw if self._stores_bytes else self._storage.pack(raw),
+                labels or _NO_LABELS,
+                owners or (),
+                self._indexed_values(values, key) if values else (),
+                generation or 0,
+                deletion or "",
+            )
+        except _UNUSUAL:
+            return None
+        self._encoded += 1
+        return entry
 
-        `values` is the result of `project`, if it was called before.
+    def parse(self, raw: bytes | Raw, *, decoded: T | None = None) -> Entry:
+        """The entry of an object's JSON; `decoded` saves the key function a decoding.
 
         Raises:
             DecodeError: it is not an object of the API.
@@ -163,13 +187,10 @@ class EntryCodec(Generic[T]):
         """
         if type(raw) is not bytes:
             raw = bytes(raw)
-        if values is None:
-            values = self.project(raw)
-        if values is not None:
-            try:
-                return self._usual_entry(values, raw)
-            except _UNUSUAL:
-                pass
+        values = self.project(raw)
+        entry = None if values is None else self.usual_entry(values, raw)
+        if entry is not None:
+            return entry
         try:
             key = None
             if self._key_function is not None:
@@ -294,33 +315,6 @@ class EntryCodec(Generic[T]):
         is_usable = typed.values_of is not None and self._key_function is None
         self._decode_row = typed.decode_strictly if is_usable else None
         self._values_of: Any = typed.values_of
-
-    def _usual_entry(self, projected: tuple[Any, ...], raw: bytes) -> Entry:
-        name, namespace, uid, version, generation, labels, owners, deletion, *values = projected
-        if not name:
-            raise DecodeError("it has no name")
-        if namespace:
-            namespace = self._names.get(namespace) or self._names.put(namespace, namespace)
-        key = ObjectKey(namespace or "", name)
-        if labels is not None:
-            text = bytes(labels)
-            labels = self._labels_by_text.get(text) or self._decode_labels(text, key)
-        if owners is not None:
-            text = bytes(owners)
-            owners = self._owners_by_text.get(text) or self._decode_owners(text, key)
-        entry = Entry(
-            key,
-            version or "",
-            uid or "",
-            self._storage.pack(raw),
-            labels or _NO_LABELS,
-            owners or (),
-            self._indexed_values(values, key) if values else (),
-            generation or 0,
-            deletion or "",
-        )
-        self._encoded += 1
-        return entry
 
     def _entry(self, raw: bytes, key: ObjectKey | None) -> Entry:
         """An entry under `key`, or else under namespace and name."""

@@ -103,26 +103,28 @@ class EntryDecoder(Generic[T]):
 
     def decode_event(self, event: RawEvent) -> Entry | None:
         """As `decode`, for the object of an event."""
-        if type(event) is ProjectedEvent:
-            return self.decode(event.content, values=event.values)
-        return self.decode(event.object)
+        if type(event) is not ProjectedEvent:
+            return self.decode(event.object)
+        content = event.content
+        if not content.startswith(self._usual_start) and self._is_foreign(content):
+            return None
+        return self._codec.usual_entry(event.values, content) or self._parse(content)
 
-    def decode(self, raw: RawItem, *, values: tuple[Any, ...] | None = None) -> Entry | None:
+    def decode(self, raw: RawItem) -> Entry | None:
         """The entry, not transformed yet; None for an object that is skipped.
-
-        `values` is what `split` has read of it.
 
         Raises:
             DecodeError: it cannot be decoded; the error names the key if there is one.
         """
         if type(raw) is not bytes:
             raw = bytes(raw)
-        if not raw.startswith(self._usual_start):
-            found = _match_kind(raw)
-            if found is not None and found[1] != self._expected and self._is_foreign(found[1]):
-                return None
+        if not raw.startswith(self._usual_start) and self._is_foreign(raw):
+            return None
+        return self._parse(raw)
+
+    def _parse(self, raw: bytes) -> Entry | None:
         try:
-            return self._codec.parse(raw, values=values)
+            return self._codec.parse(raw)
         except UnkeyedObject as error:
             self._unkeyed += 1
             log.error("left out of the cache: %s", error)
@@ -164,10 +166,14 @@ class EntryDecoder(Generic[T]):
             untransformed=self._untransformed,
         )
 
-    def _is_foreign(self, kind: Any) -> bool:
-        if not self._expected and kind != b"Table":
+    def _is_foreign(self, raw: bytes) -> bool:
+        found = _match_kind(raw)
+        if found is None or found[1] == self._expected:
+            return False
+        if not self._expected and found[1] != b"Table":
             return False
         self._foreign += 1
         expected = self._expected.decode() or "an object"
-        log.error("left out of the cache: expected %s, found a %s", expected, bytes(kind).decode())
+        kind = found[1].decode(errors="backslashreplace")
+        log.error("left out of the cache: expected %s, found a %s", expected, kind)
         return True

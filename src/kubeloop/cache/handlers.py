@@ -126,7 +126,7 @@ class Registration(Generic[T]):
         self._codec = codec
         self._backlog = backlog
         self._owner = owner
-        self._state: State = _BUFFERING
+        self.state: State = _BUFFERING
         self._wakeup = asyncio.Event()
         self._worker: asyncio.Task[object] | None = None
         self._notified = self._failures = 0
@@ -152,10 +152,10 @@ class Registration(Generic[T]):
 
     def remove(self) -> None:
         """Notify it of nothing more; a running call completes. Idempotent."""
-        state = self._state
+        state = self.state
         if isinstance(state, Removed):
             return
-        self._state = _REMOVED
+        self.state = _REMOVED
         self._backlog.clear()
         _discard(state)
         self._owner.forget(self)
@@ -182,10 +182,6 @@ class Registration(Generic[T]):
     # --- for the informer
 
     @property
-    def state(self) -> State:
-        return self._state
-
-    @property
     def needs_worker(self) -> bool:
         """Whether a task has to `run()` it; a stream is read instead."""
         return self._callback is not None
@@ -193,16 +189,16 @@ class Registration(Generic[T]):
     @property
     def is_behind(self) -> bool:
         """Whether its backlog is long for lack of CPU: the handler itself awaits nothing."""
-        is_busy = isinstance(self._state, Notifying)
+        is_busy = isinstance(self.state, Notifying)
         return is_busy and len(self._backlog) > self._backlog.limit // 2
 
     def put(self, notifications: Sequence[Notification]) -> None:
         """Hand over notifications: directly if the handler is idle, else by the backlog."""
         if not self.period.is_resyncing:
             notifications = [each for each in notifications if not each.is_resync]
-        if self._state is _IDLE:
+        if self.state is _IDLE:
             self._put_directly(notifications)
-        elif notifications and not isinstance(self._state, Removed):
+        elif notifications and not isinstance(self.state, Removed):
             self._enqueue(notifications)
 
     def step(self) -> State:
@@ -211,27 +207,27 @@ class Registration(Generic[T]):
         Notifying: call it again. Idle: wait for notifications. Awaiting: await the call. Removed:
         end.
         """
-        state = self._state
+        state = self.state
         if isinstance(state, Removed):
-            self._state = _REMOVED
+            self.state = _REMOVED
             return state.started or _REMOVED
         if isinstance(state, Notifying) and state.started is not None:
-            self._state = state.started
+            self.state = state.started
             return state.started
         notification = self._backlog.take()
         if notification is None:
             self._lag_is_logged = False
             self._owner.meter.set_backlog(self.name, 0)
-            self._state = _IDLE
+            self.state = _IDLE
             return _IDLE
-        self._state = _NOTIFYING
+        self.state = _NOTIFYING
         result = self._call(notification)
         if result is None:
             self._complete(notification)
-            return self._state
+            return self.state
         awaiting = Awaiting(notification, result)
-        if self._state is _NOTIFYING:  # else the handler has removed itself, and still completes
-            self._state = awaiting
+        if self.state is _NOTIFYING:  # else the handler has removed itself, and still completes
+            self.state = awaiting
         return awaiting
 
     async def run(self) -> None:
@@ -249,8 +245,8 @@ class Registration(Generic[T]):
                 if yielder.is_due(self._owner.max_block):
                     await yielder.yield_to_loop()
         finally:
-            _discard(self._state)
-            self._state = _REMOVED if isinstance(self._state, Removed) else _BUFFERING
+            _discard(self.state)
+            self.state = _REMOVED if isinstance(self.state, Removed) else _BUFFERING
 
     def stream(self) -> ChangeStream[T]:
         """A stream of the changes, in place of a handler and its worker."""
@@ -266,17 +262,17 @@ class Registration(Generic[T]):
         yielder = Yielder() if count > 1 else None  # for a single one the caller keeps the time
         for done, notification in enumerate(notifications, start=1):
             result = self._call(notification)
-            is_removed = self._state is not _IDLE  # the handler has removed itself
+            is_removed = self.state is not _IDLE  # the handler has removed itself
             if result is not None:
                 self._backlog.bypass(notification)
                 started = Awaiting(notification, result)
-                self._state = Removed(started) if is_removed else Notifying(started)
+                self.state = Removed(started) if is_removed else Notifying(started)
                 self._enqueue(() if is_removed else notifications[done:])
                 return
             if is_removed:
                 return
             if done < count and yielder is not None and yielder.is_due(self._owner.max_block):
-                self._state = _NOTIFYING
+                self.state = _NOTIFYING
                 self._enqueue(notifications[done:])
                 return
 
@@ -312,8 +308,8 @@ class Registration(Generic[T]):
             if self._worker is None or self._worker.cancelling():
                 raise
             self._report_failure(call.notification, error)  # a task that it awaited was cancelled
-        if isinstance(self._state, Awaiting):
-            self._state = _NOTIFYING
+        if isinstance(self.state, Awaiting):
+            self.state = _NOTIFYING
         self._complete(call.notification)
 
     def _complete(self, notification: Notification) -> None:
@@ -322,7 +318,7 @@ class Registration(Generic[T]):
             self._owner.progress.notify()
 
     def _check_synced(self) -> bool:
-        if isinstance(self._state, Removed) and not self.has_synced:
+        if isinstance(self.state, Removed) and not self.has_synced:
             raise InformerStopped(
                 f"wait for the handler {self.name}: it was removed, or its informer has stopped"
             )
@@ -493,7 +489,7 @@ class Handlers(Generic[T]):
         For half a second at most: the cache is stale meanwhile, for all of its readers.
         """
         for registration in self._all:
-            if registration.is_behind:
+            if registration.state is not _IDLE and registration.is_behind:
                 break
         else:
             self._behind_since = None

@@ -59,7 +59,6 @@ from .reflector_state import (
     Listing,
     Observation,
     Opened,
-    Received,
     ReflectorStats,
     Started,
     Starting,
@@ -69,6 +68,7 @@ from .reflector_state import (
     Throttled,
     Waited,
     Watching,
+    advance,
     reported_state,
     step,
 )
@@ -343,7 +343,7 @@ class Reflector:
             seconds = now - watch.started
             self._storm.end(now)
             await watch.aclose()
-            is_streaming = isinstance(self._state, Streaming)
+            is_streaming = self._is_streaming()
             if not is_streaming:
                 self._meter.observe_watch(seconds, self._events - events)
         if failure is None:
@@ -411,11 +411,13 @@ class Reflector:
         stream = InitialStream(self._scope, self._decoder, self._pager, self._attempts, self._clock)
 
         def apply(events: Iterator[RawEvent]) -> bool:
+            if not isinstance(self._state, Streaming):
+                return then(events)
             if not stream.take(events, self._budget, on_complete=end_state):
                 return False
-            if isinstance(self._state, Streaming):
-                return not stream.is_complete  # if it is, wait until it is checked
-            return then(events)
+            if not stream.is_complete:
+                return True
+            return not self._is_streaming() and then(events)  # False until it is checked
 
         def end_state(result: ListResult) -> None:
             silence.cancel()
@@ -433,6 +435,9 @@ class Reflector:
             silence = checks.spawn(stream.check_silence(), name=f"silence {self._scope}")
             await watch.pump(apply, self._decoder.split)
             stream.check_complete()
+
+    def _is_streaming(self) -> bool:
+        return isinstance(self._state, Streaming)
 
     def _sync(self, watch: OpenWatch, result: ListResult, tasks: TaskOwner) -> None:
         """The state of a stream is complete, and its watch continues."""
@@ -484,7 +489,7 @@ class Reflector:
         finally:
             # Also when an event fails: the ones before it are applied.
             if reached:
-                self._state = step(self._state, Received(reached))
+                self._state = advance(self._state, reached)
                 if self._is_metered:
                     self._meter.set_reflector_version(reached)
 

@@ -50,6 +50,7 @@ __all__ = [
     "Throttled",
     "Waited",
     "Watching",
+    "advance",
     "reported_state",
     "step",
 ]
@@ -227,12 +228,9 @@ def step(state: State, observation: Observation, *, scope: str = "") -> State:
 
     An observation that does not fit the state changes nothing.
     """
-    # The step of every batch of events: a match would take three times as long.
-    if isinstance(observation, Received):
-        if isinstance(state, Watching) and observation.version != state.position.version:
-            return Watching(Position(observation.version), state.since, is_open=True)
-        return state
     match observation, state:
+        case Received(version), Watching():
+            return advance(state, version)
         case Opened(), Watching():
             return msgspec.structs.replace(state, is_open=True)
         case Started(can_stream, is_failing), Starting(position):
@@ -251,6 +249,13 @@ def step(state: State, observation: Observation, *, scope: str = "") -> State:
             return _after_failure(state, observation, scope)
         case Aborted(error), _:
             return _start_again(state.position, error)
+    return state
+
+
+def advance(state: State, version: str) -> State:
+    """As `step` of `Received`, for every piece of a watch: a match would take much longer."""
+    if isinstance(state, Watching) and version != state.position.version:
+        return Watching(Position(version), state.since, is_open=True)
     return state
 
 

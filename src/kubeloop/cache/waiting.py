@@ -49,7 +49,8 @@ class Progress:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._waiting: dict[asyncio.Future[None], Callable[[], bool]] = {}
+        # Public for hot paths, which only check whether it is empty.
+        self.waiting: dict[asyncio.Future[None], Callable[[], bool]] = {}
 
     async def until(self, met: Callable[[], bool], *, what: str, timeout: float | None) -> None:
         """Wait until `met()`. Safe to cancel.
@@ -60,7 +61,7 @@ class Progress:
         if met():
             return
         woken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting[woken] = met
+        self.waiting[woken] = met
         try:
             async with self._clock.timeout(timeout) as deadline:
                 await woken
@@ -69,13 +70,11 @@ class Progress:
                 raise
             raise NotSynced(f"wait for {what}: not within {timeout:g} s") from error
         finally:
-            self._waiting.pop(woken, None)
+            self.waiting.pop(woken, None)
 
     def notify(self) -> None:
         """Wake the tasks whose condition is met."""
-        if not self._waiting:
-            return
-        for woken, met in list(self._waiting.items()):
+        for woken, met in list(self.waiting.items()):
             try:
                 if not woken.done() and met():
                     woken.set_result(None)
@@ -83,4 +82,4 @@ class Progress:
                 woken.set_exception(error)
 
     def __len__(self) -> int:
-        return len(self._waiting)
+        return len(self.waiting)

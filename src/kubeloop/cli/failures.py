@@ -7,7 +7,6 @@ See also: `kubeloop.errors` (the errors and their messages).
 
 from __future__ import annotations
 
-import difflib
 import os
 import sys
 import traceback
@@ -142,6 +141,8 @@ def _flag_for(error: KubeError) -> str:
 
 def _suggestion(word: str) -> str:
     """The built-in resource with the most similar name, as a question."""
+    import difflib
+
     from kubeloop.wire import resources
 
     names = {name for info in resources() for name in (info.plural, info.singular)}

@@ -5,7 +5,7 @@ Guarantees: the server renders the tables; large collections are listed in pages
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
@@ -13,7 +13,6 @@ import msgspec
 from kubeloop.clients import PAGE_SIZE, ResourceClient, Table
 from kubeloop.kit import run
 from kubeloop.meta import PageProgress
-from kubeloop.runtime import Client
 from kubeloop.wire import ResourceInfo
 
 from .flags import Flags, cluster_flags, connect, pass_flags
@@ -22,6 +21,9 @@ from .outputs import Output, OutputType, format_objects
 from .selection import Selection, selection_flags, targets_argument
 from .tables import text_table
 from .terminal import DelayedProgress, print_content, print_line, print_table, show_progress
+
+if TYPE_CHECKING:
+    from kubeloop.runtime import Client
 
 __all__ = ["get"]
 

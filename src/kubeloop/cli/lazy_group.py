@@ -7,7 +7,6 @@ See also: `program` (the list of commands), `failures` (the text of errors).
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import sys
 from collections.abc import Mapping
@@ -28,7 +27,7 @@ __all__ = ["LazyGroup"]
 class LazyGroup(click.Group):
     """`lazy_commands` maps the name of a command to its module and its line in the help.
 
-    The module defines the command under that name.
+    The module defines the command under that name, with `_` for `-`.
     """
 
     def __init__(
@@ -46,7 +45,7 @@ class LazyGroup(click.Group):
         if cmd_name not in self._lazy_commands:
             return None
         module = importlib.import_module(self._lazy_commands[cmd_name][0], __package__)
-        command: click.Command = getattr(module, cmd_name)
+        command: click.Command = getattr(module, cmd_name.replace("-", "_"))
         return command
 
     def resolve_command(
@@ -55,6 +54,8 @@ class LazyGroup(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
+            import difflib
+
             close = difflib.get_close_matches(args[0], self._lazy_commands, n=1)
             if not close:
                 raise

@@ -1,45 +1,44 @@
-"""`kubeloop logs`: prints the logs of a container.
+"""`kubeloop logs`: prints the logs of containers.
 
 Guarantees: lines are printed as they arrive; a pipe gets them unchanged, a terminal gets
 colors and no other control sequences. If there are several pods or containers, one is used
-and reported.
+and reported, unless a flag selects them all.
 """
 
 from __future__ import annotations
 
 import math
 import sys
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any
 
 import click
 
-from kubeloop.errors import InvalidArgument
 from kubeloop.kit import run
 from kubeloop.runtime import Client
-from kubeloop.selectors import selector_from_wire
-from kubeloop.wire.core.v1 import Pod
+from kubeloop.streams import LogEntry, LogGap, LogLine
 
 from .durations import DurationType
-from .failures import CommandFailed
 from .flags import Flags, cluster_flags, connect, pass_flags
-from .kinds import find_kinds, parse_targets, resource_client_of
+from .pods import choose_container, choose_pod
 from .terminal import print_content, print_line
 
 __all__ = ["logs"]
 
-_DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
-
 
 @click.command()
-@click.argument("target", metavar="POD|KIND/NAME", nargs=1)
+@click.argument("target", metavar="[POD|KIND/NAME]", required=False, default="")
 @click.option(
     "-c",
     "--container",
     default="",
     help="The container; default: the default container of the pod.",
 )
+@click.option("--all-containers", is_flag=True, help="All containers of each pod.")
+@click.option("-l", "--selector", default="", help="All pods with these labels, such as app=web.")
 @click.option("-f", "--follow", is_flag=True, help="Stream new lines as they are written.")
+@click.option("--prefix", is_flag=True, help="Print the pod and the container of each line.")
 @click.option(
     "--since", type=DurationType(), help="Only lines newer than this duration, such as 10m."
 )
@@ -48,6 +47,14 @@ _DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
 @click.option(
     "-p", "--previous", is_flag=True, help="The logs of the previous instance of the container."
 )
+@click.option(
+    "--max-log-requests",
+    "max_streams",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    help="The number of containers that are followed at most.",
+)
 @cluster_flags
 @pass_flags
 def logs(
@@ -55,79 +62,96 @@ def logs(
     *,
     target: str,
     container: str,
+    all_containers: bool,
+    selector: str,
     follow: bool,
+    prefix: bool,
     since: float | None,
     tail: int | None,
     timestamps: bool,
     previous: bool,
+    max_streams: int,
 ) -> None:
-    """Print the logs of a container in a pod.
+    """Print the logs of a container in a pod, or of many.
 
-    For a deployment, or another resource that selects pods, one of its pods is used.
+    For a deployment, or another resource that selects pods, one of its pods is used. A log that
+    is followed continues after lost connections and restarts; with -l also in new pods.
 
     \b
     Examples:
       kubeloop logs web-1
       kubeloop logs deploy/web -f --tail 10
       kubeloop logs web-1 -c sidecar --since 10m
+      kubeloop logs -l app=web --all-containers --prefix -f
       kubeloop logs web-1 --previous
     """
+    if bool(target) == bool(selector):
+        raise click.UsageError(
+            "expected either a pod or --selector", click.get_current_context(silent=True)
+        )
     options: dict[str, Any] = {
         "container": container,
         "follow": follow,
         "since_seconds": math.ceil(since) if since is not None else None,
         "tail_lines": tail,
-        "timestamps": timestamps,
         "previous": previous,
     }
-    run(_logs(flags, target, options))
+    if selector or all_containers:
+        many = {"all_containers": all_containers, "max_streams": max_streams}
+        run(
+            _print_many(
+                flags, target, selector, options | many, prefix=prefix, timestamps=timestamps
+            )
+        )
+    else:
+        run(_print_one(flags, target, options | {"timestamps": timestamps}, prefix=prefix))
 
 
-async def _logs(flags: Flags, target: str, options: dict[str, Any]) -> None:
+async def _print_one(flags: Flags, target: str, options: dict[str, Any], *, prefix: bool) -> None:
     async with connect(flags) as client:
-        pod = await _pod(client, target)
+        chosen = await choose_pod(client, "logs of", target)
         if not options["container"]:
-            options["container"] = _container(pod)
-        lines = client.core_v1.pods(pod.metadata.namespace).logs(pod.metadata.name or "", **options)
-        async with aclosing(lines) as stream:  # type: ignore[type-var] # a generator, by its body
+            options["container"] = choose_container(chosen.pod)
+        start = f"[pod/{chosen.name}/{options['container']}] " if prefix else ""
+        lines = client.core_v1.pods(chosen.pod.metadata.namespace).logs(chosen.name, **options)
+        async with aclosing(lines) as stream:
             async for line in stream:
-                print_content(f"{line}\n")
+                print_content(f"{start}{line}\n")
                 sys.stdout.flush()
 
 
-async def _pod(client: Client, target: str) -> Pod:
-    """The pod with that name, or the first one that the named object selects."""
-    if "/" not in target:
-        return await client.core_v1.pods().get(target)
-    (parsed,) = parse_targets([target])
-    (info, *_) = await find_kinds(client, parsed.kinds)
-    if (info.group, info.kind) == ("", "Pod"):
-        return await client.core_v1.pods().get(parsed.names[0])
-    owner = await resource_client_of(client, info).get(parsed.names[0])
-    pods = await client.core_v1.pods().list(selector=_selector(target, owner))
-    if not pods.items:
-        raise CommandFailed(f"logs of {target}: it has no pods (is it scaled to zero?)")
-    chosen = pods[0]
-    if len(pods) > 1:
-        print_line(f"Found {len(pods)} pods, using pod/{chosen.metadata.name}", err=True)
-    return chosen
+async def _print_many(
+    flags: Flags,
+    target: str,
+    selector: str,
+    options: dict[str, Any],
+    *,
+    prefix: bool,
+    timestamps: bool,
+) -> None:
+    async with connect(flags) as client:
+        entries = await _entries(client, target, selector, options)
+        async with aclosing(entries) as stream:
+            async for entry in stream:
+                _print_entry(entry, prefix=prefix, timestamps=timestamps)
 
 
-def _selector(target: str, owner: dict[str, Any]) -> str:
-    """The label selector of an object's pods; Services and others have a plain map of labels."""
-    selector = (owner.get("spec") or {}).get("selector")
-    if not isinstance(selector, dict) or not selector:
-        raise InvalidArgument(f"logs of {target}: it selects no pods (name a pod)")
-    if not {"matchLabels", "matchExpressions"} & selector.keys():
-        selector = {"matchLabels": selector}
-    return str(selector_from_wire(selector))
+async def _entries(
+    client: Client, target: str, selector: str, options: dict[str, Any]
+) -> AsyncGenerator[LogEntry, None]:
+    if selector:
+        return client.core_v1.pods().log_entries(selector=selector, **options)
+    chosen = await choose_pod(client, "logs of", target)
+    return client.core_v1.pods().log_entries(chosen.name, **options)
 
 
-def _container(pod: Pod) -> str:
-    """The default container of the pod, or its first."""
-    names = [each.name for each in pod.spec.containers]
-    default = (pod.metadata.annotations or {}).get(_DEFAULT_CONTAINER, "")
-    chosen = default if default in names else next(iter(names), "")
-    if len(names) > 1:
-        print_line(f'Defaulted container "{chosen}" out of: {", ".join(names)}', err=True)
-    return chosen or ""
+def _print_entry(entry: LogEntry, *, prefix: bool, timestamps: bool) -> None:
+    if isinstance(entry, LogLine):
+        start = f"[pod/{entry.pod}/{entry.container}] " if prefix else ""
+        time = f"{entry.timestamp} " if timestamps else ""
+        print_content(f"{start}{time}{entry.text}\n")
+        sys.stdout.flush()
+    elif isinstance(entry, LogGap):
+        print_line(f"{entry.pod}/{entry.container}: lines may be missing: {entry.reason}", err=True)
+    elif entry.restarts:
+        print_line(f"{entry.pod}/{entry.container}: restart {entry.restarts}", err=True)

@@ -6,7 +6,6 @@ See also: `tables` (tables), `kubeloop.jsonpath` (templates).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, cast, final, get_args
 
@@ -104,6 +103,8 @@ def format_objects(
     whole = _sorted(items[0] if single else _list(items))
     match output.format:
         case "json":
+            import json
+
             return escape_json(json.dumps(whole, indent=4, ensure_ascii=False))
         case "yaml":
             from kubeloop.wire import dump_yaml

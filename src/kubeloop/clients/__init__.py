@@ -8,61 +8,94 @@ See also: `kubeloop.rest` (HTTP), `kubeloop.discovery` (what the server serves),
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
 
-from ._generated.clientset import Clientset
-from .client import APIClient, DynamicClient
-from .collection import ALL_NAMESPACES
-from .extraction import extract
-from .lists import ObjectList, Table, TableColumn, TableRow, WatchEvent
-from .manifests import AnyObject, ApplyErrors
-from .metadata import MetadataClient, PartialObjectMetadata
-from .options import ListOptions, WatchOptions, event_selector
-from .paging import Pager
-from .resource import ResourceClient
-from .scale import ScaleClient
-from .subresources import Proxy, SubresourceClient
-from .wait import WaitTimeout, until
-from .writer import retry_on_conflict
+from kubeloop._lazy import lazy_names
 
-# For other packages of kubeloop; not public.
-# isort: split
-from .collection import RawCollection as RawCollection
-from .lists import ACCEPT_TABLE as ACCEPT_TABLE
-from .lists import IncludeObject as IncludeObject
-from .manifests import ManifestEntry as ManifestEntry
-from .manifests import apply_order as apply_order
-from .manifests import manifest_entries as manifest_entries
-from .object_codecs import PatchBody as PatchBody
-from .object_codecs import PatchType as PatchType
-from .options import ApplyOptions as ApplyOptions
-from .options import DeleteOptions as DeleteOptions
-from .options import FieldSelection as FieldSelection
-from .options import LabelSelection as LabelSelection
-from .options import ListArguments as ListArguments
-from .options import Propagation as Propagation
-from .options import Selectors as Selectors
-from .options import VersionMatch as VersionMatch
-from .options import WriteOptions as WriteOptions
-from .paging import PAGE_SIZE as PAGE_SIZE
-from .subresources import proxy_name as proxy_name
-from .wait import EventCondition as EventCondition
-
-if TYPE_CHECKING:  # imported when they are first used
+if TYPE_CHECKING:
+    from ._generated.clientset import Clientset
     from .access import Access, AccessRule, AccessRules
+    from .client import APIClient, DynamicClient
+    from .collection import ALL_NAMESPACES
     from .drain import DrainFailed, DrainPlan, DrainRefused, DrainStep
-
-    # For other packages of kubeloop; not public.
-    # isort: split
-    from .drain import DrainOptions as DrainOptions
-    from .drain import PlanOptions as PlanOptions
-
-    # isort: split
+    from .extraction import extract
+    from .lists import ObjectList, Table, TableColumn, TableRow, WatchEvent
+    from .manifests import AnyObject, ApplyErrors
+    from .metadata import MetadataClient, PartialObjectMetadata
+    from .options import ListOptions, WatchOptions, event_selector
     from .ownership import ObjectTree
+    from .paging import Pager
     from .pod_run import RunInterrupted, RunResult
+    from .resource import ResourceClient
     from .rollout import Revision, Rollout, RolloutFailed
     from .rollout_decision import RolloutProblem, RolloutStatus, rollout_status
+    from .scale import ScaleClient
+    from .subresources import Proxy, SubresourceClient
+    from .wait import WaitTimeout, until
+    from .writer import retry_on_conflict
+
+    # isort: split
+    # For other packages of kubeloop; not public.
+    from .collection import RawCollection as RawCollection
+    from .drain import DrainOptions as DrainOptions
+    from .drain import PlanOptions as PlanOptions
+    from .lists import ACCEPT_TABLE as ACCEPT_TABLE
+    from .lists import IncludeObject as IncludeObject
+    from .manifests import Manifest as Manifest
+    from .manifests import ManifestEntry as ManifestEntry
+    from .manifests import apply_order as apply_order
+    from .manifests import manifest_entries as manifest_entries
+    from .object_codecs import PatchBody as PatchBody
+    from .object_codecs import PatchType as PatchType
+    from .options import ApplyOptions as ApplyOptions
+    from .options import DeleteOptions as DeleteOptions
+    from .options import FieldSelection as FieldSelection
+    from .options import LabelSelection as LabelSelection
+    from .options import ListArguments as ListArguments
+    from .options import Propagation as Propagation
+    from .options import Selectors as Selectors
+    from .options import VersionMatch as VersionMatch
+    from .options import WriteOptions as WriteOptions
+    from .paging import PAGE_SIZE as PAGE_SIZE
+    from .subresources import proxy_name as proxy_name
+    from .wait import EventCondition as EventCondition
+    from .wait import WatchClosed as WatchClosed
+    from .writer import is_conflict as is_conflict
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "._generated.clientset": "Clientset",
+            ".access": "Access AccessRule AccessRules",
+            ".client": "APIClient DynamicClient",
+            ".collection": "ALL_NAMESPACES RawCollection",
+            ".drain": ("DrainFailed DrainOptions DrainPlan DrainRefused DrainStep PlanOptions"),
+            ".extraction": "extract",
+            ".lists": (
+                "ACCEPT_TABLE IncludeObject ObjectList Table TableColumn TableRow WatchEvent"
+            ),
+            ".manifests": (
+                "AnyObject ApplyErrors Manifest ManifestEntry apply_order manifest_entries"
+            ),
+            ".metadata": "MetadataClient PartialObjectMetadata",
+            ".object_codecs": "PatchBody PatchType",
+            ".options": (
+                "ApplyOptions DeleteOptions FieldSelection LabelSelection ListArguments "
+                "ListOptions Propagation Selectors VersionMatch WatchOptions "
+                "WriteOptions event_selector"
+            ),
+            ".ownership": "ObjectTree",
+            ".paging": "PAGE_SIZE Pager",
+            ".pod_run": "RunInterrupted RunResult",
+            ".resource": "ResourceClient",
+            ".rollout": "Revision Rollout RolloutFailed",
+            ".rollout_decision": "RolloutProblem RolloutStatus rollout_status",
+            ".scale": "ScaleClient",
+            ".subresources": "Proxy SubresourceClient proxy_name",
+            ".wait": "EventCondition WaitTimeout WatchClosed until",
+            ".writer": "is_conflict retry_on_conflict",
+        },
+    )
 
 __all__ = [
     "ALL_NAMESPACES",
@@ -107,33 +140,3 @@ __all__ = [
     "rollout_status",
     "until",
 ]
-from .manifests import Manifest as Manifest
-from .wait import WatchClosed as WatchClosed
-from .writer import is_conflict as is_conflict
-
-_MODULES = {
-    "Access": "access",
-    "AccessRule": "access",
-    "AccessRules": "access",
-    "ObjectTree": "ownership",
-    "RunInterrupted": "pod_run",
-    "RunResult": "pod_run",
-    "DrainFailed": "drain",
-    "DrainOptions": "drain",
-    "DrainPlan": "drain",
-    "DrainRefused": "drain",
-    "DrainStep": "drain",
-    "PlanOptions": "drain",
-    "Revision": "rollout",
-    "Rollout": "rollout",
-    "RolloutFailed": "rollout",
-    "RolloutProblem": "rollout_decision",
-    "RolloutStatus": "rollout_decision",
-    "rollout_status": "rollout_decision",
-}
-
-
-def __getattr__(name: str) -> object:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f".{_MODULES[name]}", __name__), name)

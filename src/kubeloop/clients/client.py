@@ -31,40 +31,34 @@ from kubeloop.kit import Clock, Limiter, SystemClock, TokenBucket, poll
 from kubeloop.meta import GroupVersion, GroupVersionKind, GroupVersionResource, Owner
 from kubeloop.rest import (
     JSON,
+    Headers,
+    RequestHook,
     RequestSender,
     ResponseLimits,
     RESTClient,
     RESTStats,
     WarningHandler,
+    header_pairs,
 )
 from kubeloop.wire import Kind, ResourceInfo, resource_for, resource_of, resources
 
 from ._generated.clientset import Clientset
 from .collection import ALL_NAMESPACES, Collection, Lookup
-from .manifests import (
-    AnyObject,
-    ApplyOutcome,
-    Manifest,
-    apply_order,
-    is_crd,
-    manifest_entries,
-    served_versions,
-)
-from .metadata import MetadataClient
 from .object_codecs import DictCodec, TypedCodec
 from .options import ApplyOptions, WriteOptions, check_keywords, event_selector
 from .resource import ResourceClient
-from .scale import ScaleClient
-from .wait import WaitTimeout
 
-if TYPE_CHECKING:  # loaded only when a kind is looked up
+if TYPE_CHECKING:  # imported by the methods that need them
     from kubeloop.discovery import DeferredMapper, DiscoveryClient, MemoryCache, VersionInfo
     from kubeloop.wire.batch.v1 import Job
     from kubeloop.wire.core.v1 import Event, Pod
 
     from .access import Access, AccessRules
+    from .manifests import AnyObject, ApplyOutcome, Manifest
+    from .metadata import MetadataClient
     from .ownership import ObjectTree
     from .pod_run import RunResult
+    from .scale import ScaleClient
 
 __all__ = ["APIClient", "DynamicClient"]
 
@@ -88,7 +82,8 @@ class APIClient(Clientset):
     the default owner of written fields. `request_timeout` bounds each call with its retries, in
     seconds; `rate_limit` is the number of requests per second (with a burst of twice as many), or
     a limiter; `response_limits` are the response size limits; `warnings` is called with warnings
-    of the server. With `tune_gc` the garbage collector of the process is paused while a slice of
+    of the server; `headers` are sent with every request, and `hooks` are called for each (see
+    `RequestHook`). With `tune_gc` the garbage collector of the process is paused while a slice of
     a list is decoded, a few milliseconds at a time: lists of thousands of objects decode in half
     the time. For other settings pass a `rest`.
     """
@@ -103,6 +98,8 @@ class APIClient(Clientset):
         rate_limit: float | Limiter | None = None,
         response_limits: ResponseLimits | None = None,
         warnings: WarningHandler | None = None,
+        headers: Headers = (),
+        hooks: Iterable[RequestHook] = (),
         clock: Clock | None = None,
         tune_gc: bool = False,
     ) -> None:
@@ -113,6 +110,8 @@ class APIClient(Clientset):
             rate_limit=rate_limit,
             response_limits=response_limits,
             warnings=warnings,
+            headers=header_pairs(headers),
+            hooks=tuple(hooks),
         )
         if rest is not None and not self._rest_options.is_default:
             raise InvalidArgument(
@@ -207,6 +206,8 @@ class APIClient(Clientset):
         self, what: AnyKind, kind: str = "", /, *, namespace: str | None = None
     ) -> MetadataClient:
         """A client of the metadata of one kind; arguments as for `resource`."""
+        from .metadata import MetadataClient
+
         return MetadataClient(self._collection(what, kind, namespace))
 
     @cached_property
@@ -217,6 +218,8 @@ class APIClient(Clientset):
     @cached_property
     def scales(self) -> ScaleClient:
         """The scale subresource of any resource."""
+        from .scale import ScaleClient
+
         return ScaleClient(self.rest, self.mapper, self._cache, field_manager=self._field_manager)
 
     # --- discovery
@@ -276,19 +279,26 @@ class APIClient(Clientset):
         manifest that cannot be read; ApplyErrors, with all errors and the applied objects, if
         several objects were given. A cancelled call may have applied some.
         """
+        from .manifests import ApplyOutcome, apply_order, check_identity, is_crd, manifest_entries
+
         if options:
             check_keywords("apply", options, WriteOptions)
+        if isinstance(what, Kind | dict) and not is_crd(what):
+            check_identity(what)
+            client = self._client_for(what, namespace)
+            return await client._apply(what, owner, force=force, **options)
         entries = manifest_entries(what, kinds=kinds)
         outcome = ApplyOutcome(len(entries))
-        objects = outcome.select_valid(entries, owner)
+        objects = outcome.select_valid(entries)
         crds: list[int] = []
         for index in apply_order(objects):
             if crds and not is_crd(objects[index]):
                 await self._wait_for_crds(crds, objects, outcome)
                 crds = []
             try:
-                outcome.results[index] = await self._client_for(objects[index], namespace).apply(
-                    objects[index], force=force, **options
+                client = self._client_for(objects[index], namespace)
+                outcome.results[index] = await client._apply(
+                    objects[index], owner, force=force, **options
                 )
             except KubeError as error:
                 outcome.errors[index] = error
@@ -396,6 +406,8 @@ class APIClient(Clientset):
     def _client_for(self, obj: AnyObject, namespace: str | None) -> ResourceClient[Any]:
         """The client of an object; `namespace` is for one that has none."""
         if isinstance(obj, Kind):
+            if not namespace:
+                return self.resource(type(obj))
             return ResourceClient(
                 self._collection(type(obj), default=namespace), TypedCodec(type(obj))
             )
@@ -409,6 +421,8 @@ class APIClient(Clientset):
         if not indexes:
             return
         from kubeloop.wire.apiextensions.v1 import CustomResourceDefinition
+
+        from .manifests import served_versions
 
         definitions = self.resource(CustomResourceDefinition)
         for index in indexes:
@@ -428,6 +442,8 @@ class APIClient(Clientset):
         try:
             await poll(served, every=_CRD_POLL, clock=clock, within=_CRD_TIMEOUT)
         except TimeoutError as error:
+            from .wait import WaitTimeout
+
             raise WaitTimeout(
                 f"wait for {plural} in {version}: established, but not served within"
                 f" {_CRD_TIMEOUT:g} s (check the conditions of the CRD)",
@@ -509,6 +525,8 @@ class _RESTOptions(msgspec.Struct, frozen=True, kw_only=True):
     rate_limit: float | Limiter | None = None
     response_limits: ResponseLimits | None = None
     warnings: WarningHandler | None = None
+    headers: tuple[tuple[str, str], ...] = ()
+    hooks: tuple[RequestHook, ...] = ()
 
     def __post_init__(self) -> None:
         numbers = {"request_timeout": self.request_timeout, "rate_limit": self.rate_limit}
@@ -533,6 +551,8 @@ class _RESTOptions(msgspec.Struct, frozen=True, kw_only=True):
             limiter=limiter,
             response_limits=self.response_limits or ResponseLimits(),
             warnings=self.warnings,
+            headers=self.headers,
+            hooks=self.hooks,
         )
 
 

@@ -28,10 +28,11 @@ __all__ = [
     "Manifest",
     "ManifestEntry",
     "apply_order",
+    "check_identity",
     "is_crd",
     "manifest_entries",
     "served_versions",
-    "with_owner",
+    "set_owner",
 ]
 
 AnyObject = Kind | dict[str, Any]
@@ -91,19 +92,14 @@ class ApplyOutcome:
         self.results: dict[int, AnyObject] = {}
         self.errors: dict[int, KubeError] = {}
 
-    def select_valid(
-        self, entries: Sequence[ManifestEntry], owner: Owner | None
-    ) -> dict[int, AnyObject]:
-        """The objects that can be applied, with their owner; records the errors of the others."""
+    def select_valid(self, entries: Sequence[ManifestEntry]) -> dict[int, AnyObject]:
+        """The objects that can be applied; records the errors of the others."""
         valid: dict[int, AnyObject] = {}
         for index, entry in enumerate(entries):
             if isinstance(entry.content, KubeError):
                 self.errors[index] = entry.content
-                continue
-            try:
-                valid[index] = entry.content if owner is None else with_owner(entry.content, owner)
-            except KubeError as error:
-                self.errors[index] = error
+            else:
+                valid[index] = entry.content
         return valid
 
     def results_or_raise(self) -> list[AnyObject]:
@@ -154,23 +150,28 @@ def _not_an_object(given: object) -> InvalidArgument:
 
 
 def _check_entry(source: str, obj: AnyObject) -> ManifestEntry:
-    """The object, if it has an apiVersion, a kind and a name."""
+    try:
+        check_identity(obj, source)
+    except InvalidArgument as error:
+        return ManifestEntry(source, error)
+    return ManifestEntry(source, obj)
+
+
+def check_identity(obj: AnyObject, source: str = "the object") -> None:
+    """Raise InvalidArgument if an object has no apiVersion, kind or name."""
     if isinstance(obj, dict):
         try:
             check_object(obj)
         except InvalidArgument as wrong:
-            return ManifestEntry(source, InvalidArgument(f"apply {source}: {wrong}"))
+            raise InvalidArgument(f"apply {source}: {wrong}") from None
     names = _Identity.of(obj)
     for key, value in (("apiVersion", names.api_version), ("kind", names.kind)):
         if not isinstance(value, str) or not value:
-            error = InvalidArgument(f"apply {source}: {key} is missing")
-            return ManifestEntry(source, error)
+            raise InvalidArgument(f"apply {source}: {key} is missing")
     if names.api_version.startswith("kustomize.config.k8s.io/"):
-        return ManifestEntry(source, _kustomization(source, "DIR"))
+        raise _kustomization(source, "DIR")
     if not isinstance(names.name, str) or not names.name:
-        error = InvalidArgument(f"apply {source}: the {names.kind} has no name (apply needs one)")
-        return ManifestEntry(source, error)
-    return ManifestEntry(source, obj)
+        raise InvalidArgument(f"apply {source}: the {names.kind} has no name (apply needs one)")
 
 
 class _Identity(msgspec.Struct, frozen=True):
@@ -292,24 +293,18 @@ def served_versions(crd: Mapping[str, Any]) -> list[tuple[GroupVersion, str]]:
     ]
 
 
-def with_owner(obj: AnyObject, owner: Owner) -> AnyObject:
-    """A copy with the owner as its controller, in the namespace of the owner."""
-    namespace = ObjectKey.of(owner).namespace
-    data = obj.to_dict() if isinstance(obj, Kind) else _copy(check_object(obj))
+def set_owner(data: dict[str, Any], owner: Owner) -> None:
+    """Make the owner the controller of an object, in the namespace of the owner."""
     metadata = data.setdefault("metadata", {})
-    if namespace and not metadata.get("namespace"):
-        metadata["namespace"] = namespace
-    set_controller(data, owner)
-    return type(obj).from_dict(data) if isinstance(obj, Kind) else data
-
-
-def _copy(obj: dict[str, Any]) -> dict[str, Any]:
-    metadata = dict(obj.get("metadata") or {})
     given = metadata.get("ownerReferences") or []
     if not isinstance(given, list) or not all(isinstance(each, dict) for each in given):
         raise InvalidArgument(
-            f"apply {obj.get('kind')} {metadata.get('name')}: ownerReferences must be a list of"
+            f"apply {data.get('kind')} {metadata.get('name')}: ownerReferences must be a list of"
             " objects"
         )
-    references = [dict(each) for each in given]
-    return {**obj, "metadata": {**metadata, "ownerReferences": references}}
+    if given:  # the metadata is a copy, and its lists are not
+        metadata["ownerReferences"] = [dict(each) for each in given]
+    namespace = ObjectKey.of(owner).namespace
+    if namespace and not metadata.get("namespace"):
+        metadata["namespace"] = namespace
+    set_controller(data, owner)

@@ -55,6 +55,8 @@ class MetadataCodec:
     def to_dict(self, obj: PartialObjectMetadata) -> dict[str, Any]:
         return obj.to_dict()
 
+    to_data = to_dict
+
     def refresh(self, obj: PartialObjectMetadata, by: PartialObjectMetadata) -> None:
         obj.metadata = by.metadata
 

@@ -29,6 +29,8 @@ from kubeloop.wire import (
     decode,
     facts_of,
     resource_of,
+    to_builtins,
+    to_data,
 )
 
 __all__ = [
@@ -47,8 +49,6 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-
-_JSON = JsonCodec()
 
 PatchType = Literal["merge", "strategic", "json", "apply"]
 PatchBody = Mapping[str, Any] | Sequence[Mapping[str, Any]] | Model | bytes | str
@@ -105,7 +105,11 @@ class ObjectCodec(Protocol[T]):
         ...
 
     def to_dict(self, obj: T) -> dict[str, Any]:
-        """The data that would be sent; a copy."""
+        """The data that would be sent as plain JSON; a copy."""
+        ...
+
+    def to_data(self, obj: T) -> dict[str, Any]:
+        """As `to_dict`, for a body that is encoded at once; only its metadata is a copy."""
         ...
 
     def refresh(self, obj: T, by: T) -> None:
@@ -147,12 +151,18 @@ class TypedCodec:
         return decode(self.cls, item)
 
     def to_dict(self, obj: Any) -> dict[str, Any]:
+        return to_builtins(self._check(obj))
+
+    def to_data(self, obj: Any) -> dict[str, Any]:
+        return to_data(self._check(obj))
+
+    def _check(self, obj: Any) -> Kind:
         if not isinstance(obj, self.cls):
             raise InvalidArgument(
                 f"expected a {self.cls.__name__}, got a {type(obj).__name__}"
                 " (use the client of its kind)"
             )
-        return cast("Kind", obj).to_dict()
+        return cast("Kind", obj)
 
     def refresh(self, obj: Any, by: Any) -> None:
         for name in obj.__struct_fields__:
@@ -182,12 +192,16 @@ class DictCodec:
         return found
 
     def to_dict(self, obj: dict[str, Any]) -> dict[str, Any]:
+        # Copies it, and checks that it can be encoded as JSON.
+        return decode(dict[str, Any], body_of(self.to_data(obj)))
+
+    def to_data(self, obj: dict[str, Any]) -> dict[str, Any]:
         if not isinstance(obj, dict):
             raise InvalidArgument(
                 f"expected a dict, got a {type(obj).__name__} (use the client of its class)"
             )
-        # Copies it, and checks that it can be encoded as JSON.
-        return decode(dict[str, Any], body_of(obj))
+        metadata = obj.get("metadata")
+        return {**obj, "metadata": {**metadata}} if isinstance(metadata, dict) else {**obj}
 
     def refresh(self, obj: dict[str, Any], by: dict[str, Any]) -> None:
         obj.clear()
@@ -210,12 +224,14 @@ def check_object(data: dict[str, Any]) -> dict[str, Any]:
     if metadata is not None and not isinstance(metadata, dict):
         raise _wrong_type("metadata", "an object", metadata)
     for key in ("apiVersion", "kind"):
-        if not isinstance(data.get(key), str | None):
-            raise _wrong_type(key, "a string", data[key])
+        found = data.get(key)
+        if found is not None and not isinstance(found, str):
+            raise _wrong_type(key, "a string", found)
     if metadata:
         for key in _IDENTITY:
-            if not isinstance(metadata.get(key), str | None):
-                raise _wrong_type(f"metadata.{key}", "a string", metadata[key])
+            found = metadata.get(key)
+            if found is not None and not isinstance(found, str):
+                raise _wrong_type(f"metadata.{key}", "a string", found)
     return data
 
 
@@ -228,9 +244,8 @@ def _wrong_type(path: str, expected: str, found: object) -> InvalidArgument:
     )
 
 
-def body_of(data: Any) -> bytes:
-    """Plain data or a model as a JSON body. Raises: InvalidArgument."""
-    return _JSON.encode(data)
+# Plain data or a model as a JSON body. Raises: InvalidArgument.
+body_of = JsonCodec().encode
 
 
 def condition_update(data: dict[str, Any], *, unconditional: bool) -> None:

@@ -9,20 +9,17 @@ See also: `resource` (which verb has which options), `kubeloop.rest` (requests).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, TypedDict, Unpack, get_args
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, get_args
 
 import msgspec
 
 from kubeloop.errors import InvalidArgument
 from kubeloop.meta import Owner
 from kubeloop.rest import query_options
-from kubeloop.selectors import (
-    FieldSelector,
-    Selector,
-    field_selector_from_map,
-    field_selector_text,
-    selector_text,
-)
+
+if TYPE_CHECKING:  # imported with the first selector
+    from kubeloop.selectors import FieldSelector, Selector
 
 __all__ = [
     "ApplyOptions",
@@ -47,8 +44,8 @@ __all__ = [
 FieldValidation = Literal["Ignore", "Warn", "Strict"]
 Propagation = Literal["Orphan", "Background", "Foreground"]
 VersionMatch = Literal["Exact", "NotOlderThan"]
-LabelSelection = str | Selector | Mapping[str, str]
-FieldSelection = str | FieldSelector | Mapping[str, str]
+LabelSelection: TypeAlias = "str | Selector | Mapping[str, str]"
+FieldSelection: TypeAlias = "str | FieldSelector | Mapping[str, str]"
 
 _MAX_MANAGER = 128
 # The field of an event that refers to its object, by the apiVersion of the event.
@@ -319,6 +316,8 @@ def event_selector(
     `events.k8s.io/v1`.
     Raises: InvalidArgument when there are no events of that apiVersion.
     """
+    from kubeloop.selectors import field_selector_from_map
+
     prefix = _EVENT_FIELDS.get(events)
     if prefix is None:
         raise InvalidArgument(f"events of apiVersion {events!r}: expected v1 or events.k8s.io/v1")
@@ -344,11 +343,32 @@ def check_keywords(verb: str, given: Mapping[str, object], known: type) -> None:
 
 
 def _selector_text(given: LabelSelection | None) -> str:
-    return "" if given is None else selector_text(given)
+    if not given:
+        return ""
+    return _parsed_selector(given) if isinstance(given, str) else _read_selector(given)
 
 
 def _field_selector_text(given: FieldSelection | None) -> str:
-    return "" if given is None else field_selector_text(given)
+    if not given:
+        return ""
+    return _parsed_field_selector(given) if isinstance(given, str) else _read_field_selector(given)
+
+
+def _read_selector(given: LabelSelection) -> str:
+    from kubeloop.selectors import selector_text
+
+    return selector_text(given)
+
+
+def _read_field_selector(given: FieldSelection) -> str:
+    from kubeloop.selectors import field_selector_text
+
+    return field_selector_text(given)
+
+
+# A program sends the same selectors again and again.
+_parsed_selector = lru_cache(maxsize=256)(_read_selector)
+_parsed_field_selector = lru_cache(maxsize=256)(_read_field_selector)
 
 
 def _check_match(match: str) -> None:

@@ -11,14 +11,17 @@ See also: `collection` (path and requests), `writer` (stores a change), `paging`
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from datetime import datetime
+from functools import partial
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Unpack, cast, final, overload
 
 from kubeloop.errors import Cause, DecodeError, InvalidArgument, NotFound, has_cause
-from kubeloop.rest import APPLY_PATCH, Params, ResumingWatch, Timeouts, query_options
-from kubeloop.wire import ResourceInfo, format_time
+from kubeloop.meta import Owner
+from kubeloop.rest import APPLY_PATCH, Params, ResumingWatch, query_options
+from kubeloop.wire import ResourceInfo
 
 from .collection import Collection, RawCollection
 from .lists import ACCEPT_TABLE, EventType, IncludeObject, ObjectList, Table, WatchEvent, read_table
@@ -37,6 +40,7 @@ from .object_codecs import (
 )
 from .options import (
     DeleteOptions,
+    LabelSelection,
     ListArguments,
     ListOptions,
     Propagation,
@@ -48,12 +52,18 @@ from .options import (
     delete_options,
     write_params,
 )
-from .paging import PAGE_SIZE, Pager, PageReader, identity_of, key_of
+from .paging import PAGE_SIZE, Pager, identity_of, key_of, read_page, read_raw_page
 from .subresources import Proxy, SubresourceClient, proxy_name
-from .wait import EventCondition, goal_of, until, wait_until
-from .writer import ObjectEditor, create_or_update
 
-if TYPE_CHECKING:  # large modules, loaded only when they are used
+if TYPE_CHECKING:  # imported by the methods that need them
+    from kubeloop.streams import (
+        CopyProgress,
+        LogEntry,
+        PodAccess,
+        PortConnection,
+        PortForward,
+        RemoteCommand,
+    )
     from kubeloop.wire.apps.v1 import DaemonSet, Deployment, StatefulSet
     from kubeloop.wire.authentication.v1 import BoundObjectReference, TokenRequest
     from kubeloop.wire.autoscaling.v1 import Scale
@@ -63,12 +73,15 @@ if TYPE_CHECKING:  # large modules, loaded only when they are used
     from .drain import DrainOptions, DrainPlan, DrainStep, PlanOptions
     from .object_patch import ObjectPatch
     from .rollout import Rollout
+    from .wait import EventCondition
 
 __all__ = ["ResourceClient"]
 
 T = TypeVar("T")
 P = TypeVar("P", "Pod", "Service", "Node")
 
+_EVERYTHING = ListOptions()
+_DEFAULT_DELETE = body_of(delete_options())
 _ACCEPT_METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
 
 
@@ -162,8 +175,11 @@ class ResourceClient(Generic[T]):
         For collections of some thousand objects use `list_all`, for larger ones `each`.
         Raises: Expired when `resource_version` or `next_page` has expired. Safe to cancel.
         """
-        check_keywords("list", options, ListArguments)
-        return await self._pages.objects(ListOptions.of(**options))
+        selected = _EVERYTHING
+        if options:
+            check_keywords("list", options, ListArguments)
+            selected = ListOptions.of(**options)
+        return await read_page(self._collection, self._codec, selected)
 
     async def list_all(
         self,
@@ -184,7 +200,7 @@ class ResourceClient(Generic[T]):
             resource_version_match=resource_version_match,
             **selectors,
         )
-        pager = Pager(self._pages.objects, page_size=page_size)
+        pager = Pager(partial(read_page, self._collection, self._codec), page_size=page_size)
         return (await pager.list(options, key=key_of))[0]
 
     async def each(
@@ -196,7 +212,7 @@ class ResourceClient(Generic[T]):
         the iteration continues with the server's new token, or with a new list.
         """
         check_keywords("each", selectors, Selectors)
-        pager = Pager(self._pages.raw, page_size=page_size)
+        pager = Pager(partial(read_raw_page, self._collection, self._codec), page_size=page_size)
         async with aclosing(pager.each(ListOptions.of(**selectors), key=identity_of)) as items:
             async for item, page in items:
                 yield self._codec.decode_item(item, page)
@@ -265,6 +281,8 @@ class ResourceClient(Generic[T]):
         object, use `wait_for`.
         Raises: Expired when `resource_version` has expired. Safe to cancel.
         """
+        from .wait import until
+
         return await until(self.watch(resource_version=resource_version, **selectors), *conditions)
 
     @overload
@@ -296,6 +314,8 @@ class ResourceClient(Generic[T]):
         `until`. Safe to cancel.
         Raises: WaitTimeout, which has the last state.
         """
+        from .wait import goal_of, wait_until
+
         goal = goal_of(condition=condition, jsonpath=jsonpath, deleted=deleted, function=function)
         return await wait_until(self, name, goal, timeout=timeout)
 
@@ -307,7 +327,7 @@ class ResourceClient(Generic[T]):
         Raises: AlreadyExists, Invalid. A cancelled call may have created it.
         """
         params = self._write_params("create", options)
-        data = check_object(self._codec.to_dict(obj))
+        data = check_object(self._codec.to_data(obj))
         return await self._send_object("create", data, params)
 
     async def create_or_update(self, obj: T, **options: Unpack[WriteOptions]) -> T:
@@ -316,6 +336,8 @@ class ResourceClient(Generic[T]):
         Fields that `obj` does not have stay as they are; nothing is sent if nothing would
         change. Raises: Invalid. A cancelled call may have changed it.
         """
+        from .writer import create_or_update
+
         return await create_or_update(self, obj, **options)
 
     async def update(
@@ -330,7 +352,7 @@ class ResourceClient(Generic[T]):
         for an object without a version. A cancelled call may have changed it.
         """
         params = self._write_params("update", options)
-        data = check_object(self._codec.to_dict(obj))
+        data = check_object(self._codec.to_data(obj))
         condition_update(data, unconditional=unconditional)
         return await self._send_object("update", data, params)
 
@@ -372,9 +394,7 @@ class ResourceClient(Generic[T]):
         field, unless `force`.
         A cancelled call may have changed it.
         """
-        params = self._write_params("apply", options, force=force, default_manager=DEFAULT_MANAGER)
-        data = check_appliable(check_object(self._codec.to_dict(obj)))
-        return await self._send_object("patch", data, params, content_type=APPLY_PATCH)
+        return await self._apply(obj, None, force=force, **options)
 
     @asynccontextmanager
     async def edit(
@@ -402,6 +422,8 @@ class ResourceClient(Generic[T]):
         object was deleted and created again; TimeoutExceeded; InvalidArgument for a change
         that the server would ignore. A cancelled call may have stored the change.
         """
+        from .writer import ObjectEditor
+
         params = self._write_params("edit", options)
         editor = await ObjectEditor.open(self, "edit", name, timeout=timeout, params=params)
         obj = await self.get(name)
@@ -429,6 +451,8 @@ class ResourceClient(Generic[T]):
         Raises: TimeoutExceeded when other writers were faster each time; InvalidArgument for a
         change that the server would ignore. A cancelled call may have stored the change.
         """
+        from .writer import ObjectEditor
+
         params = self._write_params("modify", options)
         editor = await ObjectEditor.open(self, "modify", name, timeout=timeout, params=params)
         return await editor.modify(function)
@@ -441,11 +465,12 @@ class ResourceClient(Generic[T]):
         Raises: NotFound unless `missing_ok`, Conflict when it has another uid or version.
         A cancelled call may have deleted it.
         """
-        check_keywords("delete", options, DeleteOptions)
+        body = _DEFAULT_DELETE
+        if options:
+            check_keywords("delete", options, DeleteOptions)
+            body = body_of(delete_options(**options))
         try:
-            await self._collection.send(
-                "delete", name=name, body=body_of(delete_options(**options))
-            )
+            await self._collection.send("delete", name=name, body=body)
         except NotFound as error:
             if not (missing_ok and _is_object_missing(error, name)):
                 raise
@@ -556,7 +581,7 @@ class ResourceClient(Generic[T]):
 
     async def logs(
         self: ResourceClient[Pod],
-        name: str,
+        target: str,
         *,
         container: str = "",
         follow: bool = False,
@@ -568,37 +593,294 @@ class ResourceClient(Generic[T]):
         timestamps: bool = False,
         stream: Literal["All", "Stdout", "Stderr"] | None = None,
         insecure_skip_tls_verify_backend: bool = False,
-    ) -> AsyncIterator[str]:
+    ) -> AsyncGenerator[str, None]:
         """The lines of a container's log; with `follow`, new lines as well.
 
-        Bytes that are not UTF-8 are replaced. If you leave early, the connection is closed.
+        `target` is the name of a pod, or `deploy/web` for one of its pods. A log that is followed
+        continues after a lost connection, without repeating a line, and after a restart of the
+        container; it ends when the container does. Lines that may be missing, because the log was
+        rotated meanwhile, are a warning of the logger `kubeloop.streams.logs`; `log_entries` has
+        them as entries. Bytes that are not UTF-8 are replaced. If you leave early, the connection
+        is closed.
         Raises: NotFound; BadRequest while there is no log yet.
         """
-        request = await self._collection.request(
-            "get",
-            name=name,
-            subresource="log",
-            params=query_options(
-                container=container,
-                follow=follow,
-                previous=previous,
-                since_seconds=since_seconds,
-                since_time=format_time(since_time) if since_time else None,
-                timestamps=timestamps,
-                tail_lines=tail_lines,
-                limit_bytes=limit_bytes,
-                stream=stream,
-            )
-            | (
-                {"insecureSkipTLSVerifyBackend": "true"} if insecure_skip_tls_verify_backend else {}
-            ),
-            accept="*/*",
-            # A log may be silent for hours.
-            timeouts=Timeouts(idle=None) if follow else None,
+        from kubeloop.streams import LogQuery, read_lines
+
+        query = LogQuery(
+            container=container,
+            follow=follow,
+            previous=previous,
+            since_seconds=since_seconds,
+            since_time=since_time,
+            tail_lines=tail_lines,
+            limit_bytes=limit_bytes,
+            timestamps=timestamps,
+            stream=stream,
+            insecure_skip_tls_verify_backend=insecure_skip_tls_verify_backend,
         )
-        async with self._collection.rest.stream(request) as body:
-            async for line in body.lines():
-                yield line.decode(errors="replace")
+        async with aclosing(read_lines(self._pod_access, target, query)) as lines:
+            async for line in lines:
+                yield line
+
+    async def log_entries(
+        self: ResourceClient[Pod],
+        target: str = "",
+        *,
+        selector: LabelSelection | None = None,
+        container: str = "",
+        all_containers: bool = False,
+        follow: bool = False,
+        previous: bool = False,
+        since_seconds: int | None = None,
+        since_time: datetime | None = None,
+        tail_lines: int | None = None,
+        max_streams: int = 100,
+    ) -> AsyncGenerator[LogEntry, None]:
+        """The logs of one pod, or of all pods of a selector, as `LogLine`, `LogStart`, `LogGap`.
+
+        Without `container`, the default container of each pod is read, with `all_containers` all.
+        With `follow` all logs are read at once, as they are written, and those of pods that are
+        created later as well; `tail_lines` and the like are for the pods that exist at the start.
+        Each log begins with a `LogStart`, and again after each restart of its container. A
+        `LogGap` says that lines may be missing. If you read slowly, the logs wait on the servers.
+        Raises: InvalidArgument when more than `max_streams` containers are to be followed.
+        """
+        from kubeloop.streams import LogQuery, read_entries
+
+        query = LogQuery(
+            container=container,
+            follow=follow,
+            previous=previous,
+            since_seconds=since_seconds,
+            since_time=since_time,
+            tail_lines=tail_lines,
+        )
+        found = read_entries(
+            self._pod_access,
+            target,
+            query,
+            selector=selector,
+            all_containers=all_containers,
+            max_streams=max_streams,
+        )
+        async with aclosing(found) as entries:
+            async for entry in entries:
+                yield entry
+
+    def exec(
+        self: ResourceClient[Pod],
+        target: str,
+        command: Sequence[str],
+        *,
+        container: str = "",
+        stdin: bool | bytes | str = False,
+        stderr: bool = True,
+        tty: bool = False,
+        check: bool = False,
+        max_output: int = 64 * 1024 * 1024,
+    ) -> RemoteCommand:
+        """Run a program in a container, for its result or to talk to it in a block.
+
+            result = await pods.exec("web-1", ["ls", "/"])
+            print(result.exit_code, result.text)
+
+            async with pods.exec("web-1", ["sh"], stdin=True, tty=True) as process:
+                await process.stdin.write("ls\\n")
+                async for line in process.stdout.lines():
+                    ...
+
+        `target` is the name of a pod, or `deploy/web` for one of its pods that is ready; `command`
+        has the words of the command, without a shell. Without `container`, the only container of
+        the pod is used, or the default one of a target. Bytes or text as `stdin` are the input of
+        a command that is not talked to. With `check`, a program that fails is a
+        `NonZeroExitCode`. A `tty` has no stderr.
+        A cancelled call ends the connection; the program may go on.
+        Raises: NotFound; BadRequest when the container is not clear; ApiError when the program
+        cannot be started; ResponseTooLarge when it writes more than `max_output` bytes;
+        UnsupportedByServer when the server cannot end the input.
+        """
+        from kubeloop.streams import exec_command
+
+        return exec_command(
+            self._pod_access,
+            target,
+            command,
+            container=container,
+            stdin=stdin,
+            stderr=stderr,
+            tty=tty,
+            check=check,
+            max_output=max_output,
+        )
+
+    def attach(
+        self: ResourceClient[Pod],
+        target: str,
+        *,
+        container: str = "",
+        stdin: bool | bytes | str = False,
+        stderr: bool = True,
+        tty: bool = False,
+        check: bool = False,
+        max_output: int = 64 * 1024 * 1024,
+    ) -> RemoteCommand:
+        """Connect to the program that a container runs; as `exec`, without a command.
+
+        `stdin` and `tty` have effect only if the container has them in its spec.
+        """
+        from kubeloop.streams import attach_command
+
+        return attach_command(
+            self._pod_access,
+            target,
+            container=container,
+            stdin=stdin,
+            stderr=stderr,
+            tty=tty,
+            check=check,
+            max_output=max_output,
+        )
+
+    def debug(
+        self: ResourceClient[Pod],
+        target: str,
+        *,
+        image: str,
+        command: Sequence[str] = (),
+        name: str = "",
+        target_container: str = "",
+        stdin: bool | bytes | str = False,
+        tty: bool = False,
+        check: bool = False,
+        max_output: int = 64 * 1024 * 1024,
+        wait_for: float = 60.0,
+    ) -> RemoteCommand:
+        """Add an ephemeral container to a pod, wait until it runs, and attach to it.
+
+            async with pods.debug("web-1", image="busybox", stdin=True, tty=True) as process:
+                ...
+
+        With `target_container` it sees the processes of that container. The container stays in
+        the pod; a cancelled call may leave it, too.
+        Raises: DebugFailed when it does not start within `wait_for` seconds; as `exec`.
+        """
+        from kubeloop.streams import debug_command
+
+        return debug_command(
+            self._pod_access,
+            target,
+            image=image,
+            command=command,
+            name=name,
+            target_container=target_container,
+            stdin=stdin,
+            tty=tty,
+            check=check,
+            max_output=max_output,
+            wait_for=wait_for,
+        )
+
+    async def copy_to(
+        self: ResourceClient[Pod],
+        target: str,
+        source: str | PathLike[str],
+        destination: str,
+        *,
+        container: str = "",
+        progress: Callable[[CopyProgress], object] | None = None,
+    ) -> CopyProgress:
+        """Copy a file or a folder of this machine into a container, which needs `tar`.
+
+            await pods.copy_to("web-1", "site/", "/srv/www")
+
+        `destination` is the path of the copy; with a slash at its end, the copy is in that folder
+        and has the name of `source`. The folder above it must exist; existing files are replaced.
+        Modes, times and symbolic links are kept. `progress` is called after each megabyte.
+        Raises: CopyFailed, which says how much was sent; NotFound. A cancelled call leaves what
+        was written.
+        """
+        from kubeloop.streams import copy_to
+
+        return await copy_to(
+            self._pod_access,
+            target,
+            source,
+            destination,
+            container=container,
+            progress=progress,
+        )
+
+    async def copy_from(
+        self: ResourceClient[Pod],
+        target: str,
+        source: str,
+        destination: str | PathLike[str],
+        *,
+        container: str = "",
+        progress: Callable[[CopyProgress], object] | None = None,
+    ) -> CopyProgress:
+        """Copy a file or a folder of a container to this machine; the container needs `tar`.
+
+            await pods.copy_from("web-1", "/var/log/app", "logs")
+
+        `destination` is the path of the copy; with a slash at its end, the copy is in that folder
+        and has the name of `source`. Nothing is written outside of it: a link that leads outside,
+        a path with `..` and a device are errors. Each file is complete when it appears.
+        Raises: CopyFailed, which says how much is complete; NotFound. A cancelled call leaves
+        the files that were complete.
+        """
+        from kubeloop.streams import copy_from
+
+        return await copy_from(
+            self._pod_access,
+            target,
+            source,
+            destination,
+            container=container,
+            progress=progress,
+        )
+
+    def port_forward(
+        self: ResourceClient[Pod],
+        target: str,
+        *ports: int | str,
+        addresses: Sequence[str] = ("localhost",),
+        reconnect: bool = False,
+    ) -> AbstractAsyncContextManager[PortForward]:
+        """Forward local ports to ports of a pod, while the block lasts.
+
+            async with pods.port_forward("web-1", 8080) as local:
+                print(f"http://127.0.0.1:{local.port}/")
+
+        A port is a number, for a free local port, or as kubectl has it: `"8080"` for the same
+        local port, `"8888:8080"`, `":8080"`. `target` is the name of a pod, or `svc/web`, whose
+        ports are mapped to those of a ready pod. Any number of connections can be open; an error
+        of one, such as a refused connection, ends that one and is logged. A connection that is
+        not read slows the others down, too.
+        With `reconnect`, a pod that was replaced is followed: new connections go to its
+        successor. Otherwise the block fails with `StreamBroken` when the connection is lost.
+        Raises: NotFound, NoReadyPod; InvalidArgument when no local port is available.
+        """
+        from kubeloop.streams import forward_ports
+
+        return forward_ports(
+            self._pod_access, target, ports, addresses=addresses, reconnect=reconnect
+        )
+
+    def open_connection(
+        self: ResourceClient[Pod], target: str, port: int
+    ) -> AbstractAsyncContextManager[PortConnection]:
+        """A connection to a port of a pod, without a local listener.
+
+            async with pods.open_connection("web-1", 8080) as connection:
+                await connection.write(b"ping")
+                answer = await connection.read()
+
+        Raises: PortForwardFailed when the pod refuses it, at the first read or write; NotFound.
+        """
+        from kubeloop.streams import open_port
+
+        return open_port(self._pod_access, target, port)
 
     async def token(
         self: ResourceClient[ServiceAccount],
@@ -687,8 +969,10 @@ class ResourceClient(Generic[T]):
     # --- requests
 
     @property
-    def _pages(self) -> PageReader[T]:
-        return PageReader(self._collection, self._codec)
+    def _pod_access(self: ResourceClient[Pod]) -> PodAccess:
+        from kubeloop.streams import PodAccess
+
+        return PodAccess(self, self._collection)
 
     def _write_params(
         self,
@@ -709,6 +993,18 @@ class ResourceClient(Generic[T]):
             field_validation=options.get("field_validation"),
             force=force,
         )
+
+    async def _apply(
+        self, obj: T, owner: Owner | None, *, force: bool, **options: Unpack[WriteOptions]
+    ) -> T:
+        """As `apply`, with an owner as the controller of the object."""
+        params = self._write_params("apply", options, force=force, default_manager=DEFAULT_MANAGER)
+        data = check_appliable(check_object(self._codec.to_data(obj)))
+        if owner is not None:
+            from .manifests import set_owner
+
+            set_owner(data, owner)
+        return await self._send_object("patch", data, params, content_type=APPLY_PATCH)
 
     async def _send_object(
         self, verb: str, data: dict[str, Any], params: Params, *, content_type: str = ""

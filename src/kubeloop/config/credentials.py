@@ -95,10 +95,10 @@ class StaticCredentials:
     """Always the same identity: a token, a password, a certificate, or none."""
 
     def __init__(self, identity: Identity) -> None:
-        self._identity = identity
+        self.current = identity
 
     async def identity(self) -> Identity:
-        return self._identity
+        return self.current
 
     async def refresh(self, identity: Identity) -> None:
         """There is nothing to refresh."""

@@ -39,7 +39,7 @@ from .exec_plugin import (
     parse_output,
     plugin_environment,
 )
-from .kubeconfig import ExecConfig, allows
+from .kubeconfig import EXEC_TIME_LIMIT, ExecConfig, allows
 from .redaction import MASK, Redacted
 from .tls import not_after
 
@@ -53,7 +53,6 @@ __all__ = [
 
 log = get_logger(__name__)
 
-EXEC_TIME_LIMIT = 120.0  # seconds: enough to log in with a browser
 
 # Refresh so long before the expiry, but not before nine tenths of the lifetime.
 _LEEWAY = timedelta(seconds=10)

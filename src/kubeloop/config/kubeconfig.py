@@ -21,6 +21,7 @@ from .redaction import Redacted
 
 __all__ = [
     "EXEC_CLUSTER_EXTENSION",
+    "EXEC_TIME_LIMIT",
     "OMITTED",
     "REDACTED",
     "AuthProvider",
@@ -44,6 +45,7 @@ __all__ = [
 
 # The cluster extension whose object is passed to exec plugins.
 EXEC_CLUSTER_EXTENSION = "client.authentication.k8s.io/exec"
+EXEC_TIME_LIMIT = 120.0  # seconds that a plugin may take: enough to log in with a browser
 
 T = TypeVar("T", bound=msgspec.Struct)
 V = TypeVar("V")

@@ -8,7 +8,6 @@ See also: `parsing` (the format), `overrides` (selects a context).
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -191,7 +190,7 @@ def _copy(source: Path, target: Path) -> None:
     with source.open("rb") as old:
         descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         with os.fdopen(descriptor, "wb") as new:
-            shutil.copyfileobj(old, new)
+            new.write(old.read())
     target.chmod(mode)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -29,14 +30,13 @@ from .credentials import (
     bearer,
 )
 from .errors import ConfigError, CredentialError
-from .exec_credentials import EXEC_TIME_LIMIT, ExecCredentials
-from .exec_plugin import ExecCluster
-from .kubeconfig import AuthProvider, ExecConfig, Kubeconfig
-from .loading import KubeconfigFiles
-from .oidc import Fetch, OidcCredentials, Persist
+from .kubeconfig import EXEC_TIME_LIMIT, AuthProvider, ExecConfig, Kubeconfig
 from .redaction import redacted_url
 from .tls import ClientCertificate, check_pair
-from .writing import update_kubeconfig
+
+if TYPE_CHECKING:  # imported by the configurations that need them
+    from .exec_plugin import ExecCluster
+    from .oidc import Fetch, Persist
 
 __all__ = ["Provider", "exec_cluster", "open_credentials", "token_writer"]
 
@@ -76,6 +76,8 @@ def open_credentials(
     fixed = _fixed_credentials(config, clock)
     # As in client-go, a plugin is used only if there are no other credentials.
     if config.exec is not None and fixed is None and certificate is None:
+        from .exec_credentials import ExecCredentials
+
         return ExecCredentials(
             config.exec,
             clock=clock,
@@ -96,6 +98,8 @@ def exec_cluster(config: ClusterConfig, plugin: ExecConfig) -> ExecCluster | Non
     """
     if not plugin.provide_cluster_info:
         return None
+    from .exec_plugin import ExecCluster
+
     return ExecCluster(
         server=config.server,
         tls_server_name=config.tls_server_name,
@@ -109,6 +113,9 @@ def exec_cluster(config: ClusterConfig, plugin: ExecConfig) -> ExecCluster | Non
 
 def token_writer(location: UserLocation) -> Persist:
     """Returns a function that stores new settings of a provider in its kubeconfig."""
+
+    from .loading import KubeconfigFiles
+    from .writing import update_kubeconfig
 
     def persist(settings: Mapping[str, str]) -> None:
         def change(config: Kubeconfig) -> Kubeconfig:
@@ -176,6 +183,8 @@ def _provider_credentials(
         )
     location = config.auth_provider_location
     persist = token_writer(location) if location is not None else None
+    from .oidc import OidcCredentials
+
     return OidcCredentials(provider, clock=clock, fetch=fetch, persist=persist)
 
 

@@ -55,7 +55,12 @@ def read_document(text: str | bytes, *, origin: str = "") -> dict[str, object]:
 
     Raises: `InvalidConfig` for anything else.
     """
-    # Slow to import, and not needed in a pod.
+    from kubeloop.wire.yaml_block import read_block_map
+
+    simple = read_block_map(text)
+    if simple is not None:
+        return simple
+    # Slow to import, and needed only for other styles than that of kubectl.
     from kubeloop.wire.yaml import load_documents
 
     where = origin or "kubeconfig"

@@ -5,7 +5,6 @@ Guarantees: prompts once; a password is read only from a terminal, without echo.
 
 from __future__ import annotations
 
-import getpass
 import sys
 from typing import Protocol, TextIO, final
 
@@ -51,6 +50,8 @@ class TerminalPrompt:
                     "prompt for a password: standard input is not a terminal"
                     " (add credentials to the kubeconfig)"
                 )
+            import getpass  # not needed if there are credentials
+
             self._password = getpass.getpass("Please enter Password: ")
         return self._password
 

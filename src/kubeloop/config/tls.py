@@ -10,11 +10,9 @@ from __future__ import annotations
 
 import base64
 import binascii
-import hashlib
 import os
 import re
 import ssl
-import tempfile
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -64,6 +62,8 @@ class ClientCertificate(Redacted, frozen=True, kw_only=True):
     @property
     def fingerprint(self) -> str:
         """A short identifier of the certificate, for logs."""
+        import hashlib  # slow to import, and only for client certificates
+
         return hashlib.sha256(self.certificate).hexdigest()[:16]
 
 
@@ -189,6 +189,8 @@ def tls_context(
         )
     context = _context_with_roots(roots) if roots else _context_without_roots(settings)
     context.minimum_version = max(context.minimum_version, ssl.TLSVersion.TLSv1_2)
+    # The client speaks nothing else; a server that offers HTTP/2 must not choose it.
+    context.set_alpn_protocols(["http/1.1"])
     if settings.relax_strict_x509:
         context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     if certificate is not None:
@@ -275,6 +277,8 @@ def _pem(data: bytes, what: str) -> str:
 
 
 def _load_pair(context: ssl.SSLContext, pair: ClientCertificate, *, what: str) -> None:
+    import tempfile  # slow to import, and only for client certificates
+
     try:
         # mkstemp creates the file with mode 0600.
         descriptor, name = tempfile.mkstemp(suffix=".pem")

@@ -163,7 +163,8 @@ class _SchemaBuilder:
 
 def _hints_of(cls: type[Model]) -> dict[str, Any]:
     try:
-        return typing.get_type_hints(cls, include_extras=True)
+        hints = typing.get_type_hints(cls, include_extras=True)
+        return hints | dict.fromkeys(cls.__lazy__, dict[str, Any])
     except (NameError, TypeError, SyntaxError) as error:
         raise InvalidArgument(
             f"the annotations of {cls.__name__} cannot be read: {error} (classes that "

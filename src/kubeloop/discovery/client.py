@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol, final
+from typing import TYPE_CHECKING, Any, Protocol, final
 from urllib.parse import parse_qs, urlsplit
 
 import msgspec
@@ -22,7 +22,6 @@ from kubeloop.meta import GroupVersion, GroupVersionResource
 from kubeloop.rest import Request, api_path, path_request, uri_request
 from kubeloop.wire import decode
 
-from .files import DocumentCache
 from .groups import (
     ApiGroup,
     ApiResource,
@@ -41,6 +40,9 @@ from .parsing import (
     parse_groups,
     parse_resources,
 )
+
+if TYPE_CHECKING:  # imported with a cache on disk
+    from .files import DocumentCache
 
 __all__ = [
     "TIMEOUT",

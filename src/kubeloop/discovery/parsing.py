@@ -8,7 +8,6 @@ See also: `groups` (the values), `client` (requests), `disk_cache` (files).
 from __future__ import annotations
 
 from collections.abc import Iterable
-from email.message import Message
 from typing import TypeVar
 
 import msgspec
@@ -42,8 +41,12 @@ ACCEPT_NO_PEER = f"{_V2};profile=nopeer,{ACCEPT_AGGREGATED}"
 
 def is_aggregated(content_type: str) -> bool:
     """Whether a content type is that of aggregated discovery, version 2."""
-    if not content_type.isascii():  # `email` cannot parse it
+    if content_type == _V2:
+        return True
+    if ";" not in content_type or not content_type.isascii():  # `email` parses only ASCII
         return False
+    from email.message import Message  # slow to import; servers send the type as above
+
     header = Message()
     header["Content-Type"] = content_type
     parameters = [header.get_param(name) for name in ("g", "v", "as")]

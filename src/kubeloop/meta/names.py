@@ -11,6 +11,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Mapping
+from functools import partial
 
 from kubeloop.wire.errors import InvalidArgument
 
@@ -44,11 +45,12 @@ _DNS_1035_LABEL = "[a-z]([-a-z0-9]*[a-z0-9])?"
 _QUALIFIED = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 _LABEL_VALUE = f"({_QUALIFIED})?"
 
-_is_dns_label = re.compile(_DNS_LABEL).fullmatch
-_is_dns_subdomain = re.compile(_DNS_SUBDOMAIN).fullmatch
-_is_dns_1035_label = re.compile(_DNS_1035_LABEL).fullmatch
-_is_qualified = re.compile(_QUALIFIED).fullmatch
-_is_label_value = re.compile(_LABEL_VALUE).fullmatch
+# `re` compiles a pattern on its first use: a client rarely needs more than one of them.
+_is_dns_label = partial(re.fullmatch, _DNS_LABEL)
+_is_dns_subdomain = partial(re.fullmatch, _DNS_SUBDOMAIN)
+_is_dns_1035_label = partial(re.fullmatch, _DNS_1035_LABEL)
+_is_qualified = partial(re.fullmatch, _QUALIFIED)
+_is_label_value = partial(re.fullmatch, _LABEL_VALUE)
 
 # No vowels, so that no word appears by chance, and no digit that looks like a letter.
 _SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
@@ -143,7 +145,7 @@ def problems_of_annotations(annotations: Mapping[str, str]) -> list[str]:
     return problems
 
 
-_half_a_pair = re.compile(r"[\ud800-\udfff]").search
+_half_a_pair = partial(re.search, r"[\ud800-\udfff]")
 
 
 def check_dns_label(value: str) -> None:

@@ -93,12 +93,13 @@ def _reject_directives(value: Json, what: str) -> None:
     match value:
         case dict():
             for key, item in value.items():
-                if is_directive(key):
+                if key.startswith("$") and is_directive(key):
                     raise PatchError(
                         f"{what} has the key {key!r}, which a strategic patch reads "
                         "as a directive: use a merge patch"
                     )
-                _reject_directives(item, what)
+                if isinstance(item, dict | list):
+                    _reject_directives(item, what)
         case list():
             for item in value:
                 _reject_directives(item, what)
@@ -109,12 +110,15 @@ def _object_patch(
 ) -> JsonObject:
     modified, current = versions.modified, versions.current
     patch: JsonObject = {key: None for key in versions.original if key not in modified}
-    for field in modified:
+    for field, value in modified.items():
+        if type(value) is str and value == current.get(field):
+            continue  # unchanged, as nearly all fields are
         patch.update(_field_patch(versions, field, path))
-    kept = sorted(key for key, value in modified.items() if value is not None)
-    surplus = any(value is not None and key not in modified for key, value in current.items())
-    if retain and kept and (patch or surplus):
-        patch[RETAIN_KEYS] = kept
+    if retain:
+        kept = sorted(key for key, value in modified.items() if value is not None)
+        surplus = any(value is not None and key not in modified for key, value in current.items())
+        if kept and (patch or surplus):
+            patch[RETAIN_KEYS] = kept
     return patch
 
 

@@ -61,7 +61,13 @@ def _copied(value: object, what: str, depth: int) -> Json:
                 f"{what} is nested deeper than {MAX_DEPTH} levels: flatten it", failure="limit"
             )
         case dict():
-            return {_name(key, what): _copied(item, what, depth - 1) for key, item in value.items()}
+            # A string needs no call: most keys and values are strings.
+            return {
+                key if type(key) is str else _name(key, what): (
+                    item if type(item) is str else _copied(item, what, depth - 1)
+                )
+                for key, item in value.items()
+            }
         case list():
             return [_copied(item, what, depth - 1) for item in value]
         case _:

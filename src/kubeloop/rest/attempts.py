@@ -92,13 +92,14 @@ class Attempts:
         call: Call,
         deadline: float | None,
         *,
+        began: float,
         gate: ConcurrencyLimit | None = None,
     ) -> IncomingResponse:
         """Return the head of the last response, whatever its status.
 
-        With `gate` each attempt holds an in-flight slot, which the caller releases after the last
-        one; none is held when an error is raised. Safe to cancel: the connection is closed; the
-        server may have executed the request.
+        `began` is the current time on the clock. With `gate` each attempt holds an in-flight
+        slot, which the caller releases after the last one; none is held when an error is raised.
+        Safe to cancel: the connection is closed; the server may have executed the request.
 
         Raises:
             InFlightTimeout: no in-flight slot became free in time.
@@ -106,22 +107,23 @@ class Attempts:
         """
         clock = self._clock
         timeouts = request.timeouts or self._timeouts
-        left = self._retries_of(request)
+        within = timeouts.response
+        left = self._max_retries if request.max_retries is None else max(request.max_retries, 0)
         backoff = self._backoff.fresh() if self._backoff else None
-        began = clock.now()
-        # Bounds the retries of attempts that time out: ten of them would take 13 minutes.
-        give_up = _earlier(timeouts.response, began, None)
-        before = ""
+        started, retries, before = began, 0, ""
         while True:
             if gate is not None and not gate.try_acquire():
-                within = timeouts.slot
-                await acquire_slot(gate, request, clock=clock, within=within, deadline=deadline)
+                await acquire_slot(
+                    gate, request, clock=clock, within=timeouts.slot, deadline=deadline
+                )
                 began = clock.now()
             self._requests += 1
             status, keeps_slot = 0, False
             try:
-                until = _earlier(timeouts.response, began, deadline)
-                incoming = await self._exchange(request, self._codec, timeouts, until)
+                until = deadline
+                if within is not None and (deadline is None or began + within < deadline):
+                    until = began + within
+                incoming = await self._exchange(request, self._codec, timeouts, began, until)
                 status = incoming.status
                 if status < 300:
                     keeps_slot = True
@@ -136,7 +138,9 @@ class Attempts:
             except TransportError as error:
                 self._failures += 1
                 wait = delay_after_failure(error, call=call, method=request.method, left=left)
-                last = give_up if isinstance(error, TimeoutExceeded) else None
+                # Bounds the retries of attempts that time out: ten would take 13 minutes.
+                is_late = within is not None and isinstance(error, TimeoutExceeded)
+                last = started + (within or 0.0) if is_late else None
                 if wait is None or _is_too_late(clock, wait, sooner(deadline, last)):
                     raise _with_earlier_failure(error, before) from error.__cause__
                 before = error.summary
@@ -144,18 +148,16 @@ class Attempts:
                 if gate is not None and not keeps_slot:
                     gate.release()
                 if self._metrics is not None or log.isEnabledFor(logging.DEBUG):
-                    self._record(request, status, began, is_retry=left < self._retries_of(request))
+                    self._record(request, status, began, is_retry=retries > 0)
             if backoff is not None:
                 backoff.record(status)
                 wait = max(wait, backoff.delay)
             left -= 1
+            retries += 1
             self._retries += 1
             await clock.sleep(wait)
             await self.wait_for_rate_limiter(request, deadline)
             began = clock.now()
-
-    def _retries_of(self, request: Request) -> int:
-        return self._max_retries if request.max_retries is None else max(request.max_retries, 0)
 
     def _delay_after(self, incoming: IncomingResponse, left: int) -> float | None:
         return delay_after_response(
@@ -189,14 +191,6 @@ class Attempts:
         except StreamBroken:
             # The server may close an idle connection at the moment at which it is reused.
             await self._transport.probe(_PROBE, self._timeouts)
-
-
-def _earlier(seconds: float | None, began: float, deadline: float | None) -> float | None:
-    """The earlier of a time after `began` and of `deadline`."""
-    if seconds is None:
-        return deadline
-    end = began + seconds
-    return end if deadline is None or end < deadline else deadline
 
 
 def _is_too_late(clock: Clock, wait: float, deadline: float | None) -> bool:

@@ -12,7 +12,7 @@ import random as chance
 from collections.abc import Coroutine, Iterable, Mapping
 from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import Any, Self, final
+from typing import TYPE_CHECKING, Any, Self, final
 
 import msgspec
 
@@ -44,7 +44,9 @@ from .tracing import RequestTracer, Span, installed_tracer, no_span
 from .transport import RequestHook, Transport
 from .warnings import WarningHandler, WarningLog, parse_warnings
 from .watch import Watch, with_timeout
-from .websocket import WebSocket
+
+if TYPE_CHECKING:  # loaded when a WebSocket is opened
+    from .websocket import WebSocket
 
 __all__ = ["RESTClient", "RESTStats"]
 
@@ -278,10 +280,10 @@ class RESTClient:
             heartbeat=heartbeat,
             max_size=self._limits.object if max_size is None else max_size or None,
         )
-        if isinstance(found, WebSocket):
-            return found
-        await self._check_status(found, request, None, success=False)
-        raise AssertionError("a response without a switch of protocols is an error")
+        if isinstance(found, IncomingResponse):
+            await self._check_status(found, request, None, success=False)
+            raise AssertionError("a response without a switch of protocols is an error")
+        return found
 
     def stats(self) -> RESTStats:
         transport, tried = self._transport.stats(), self._attempts.stats()
@@ -304,27 +306,24 @@ class RESTClient:
 
     # --- whole responses
 
-    def _deadline(self, request: Request) -> float | None:
-        """The end of a call that starts now, including retries and the wait for a slot."""
-        own = request.timeout or self._config.timeout if request.timeout != 0 else 0
-        seconds = own or (request.timeouts or self._timeouts).total
-        return None if seconds is None else self._clock.now() + seconds
-
     async def _send(
         self, request: Request, warnings: WarningHandler | None, gate: ConcurrencyLimit
     ) -> Response:
         if self._limits_rate:
             await self._attempts.wait_for_rate_limiter(request)
-        deadline = self._deadline(request)
-        incoming = await self._attempts.open(request, Call.SEND, deadline, gate=gate)
+        began = self._clock.now()
+        own = request.timeout or self._config.timeout if request.timeout != 0 else 0
+        seconds = own or (request.timeouts or self._timeouts).total
+        deadline = None if seconds is None else began + seconds  # of all attempts
+        attempts = self._attempts
+        incoming = await attempts.open(request, Call.SEND, deadline, began=began, gate=gate)
         try:
             if "warning" in incoming.headers.first:
                 self._report_warnings(incoming, warnings)
             status = incoming.status
             if status != 200 and not is_success(status):
                 raise await self._response_error(request, incoming, deadline)
-            incoming.limit_to(self._limits.for_success(request))
-            body = await incoming.read(deadline=deadline)
+            body = await incoming.read(self._limits.for_success(request), deadline=deadline)
         finally:
             gate.release()
         return Response(request, status, incoming.headers, body, self._codec)
@@ -378,7 +377,8 @@ class RESTClient:
         """The head of a watch; the last failure if all attempts failed and may be retried."""
         self._watches += 1
         try:
-            incoming = await self._attempts.open(request, Call.WATCH, None)
+            now = self._clock.now()
+            incoming = await self._attempts.open(request, Call.WATCH, None, began=now)
         except TransportError as error:
             if not is_retryable(error, call=Call.WATCH, method=request.method):
                 raise
@@ -390,7 +390,8 @@ class RESTClient:
         self, request: Request, warnings: WarningHandler | None
     ) -> IncomingResponse:
         await self._attempts.wait_for_rate_limiter(request)
-        incoming = await self._attempts.open(request, Call.STREAM, None)
+        now = self._clock.now()
+        incoming = await self._attempts.open(request, Call.STREAM, None, began=now)
         success = 200 <= incoming.status < 300
         return await self._check_status(incoming, request, warnings, success=success)
 
@@ -415,8 +416,7 @@ class RESTClient:
         """The error for an unsuccessful response; its status counts even if its body is useless."""
         body, not_read = b"", ""
         try:
-            incoming.limit_to(self._limits.for_error())
-            body = await incoming.read(deadline=deadline)
+            body = await incoming.read(self._limits.for_error(), deadline=deadline)
         except TransportError as error:
             if isinstance(error, ClientClosed | StreamBroken | TimeoutExceeded):
                 raise

@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeVar, final
 import msgspec
 
 from kubeloop.errors import DecodeError, InvalidArgument
-from kubeloop.wire import Model, RawEvent, decode
+from kubeloop.wire import Model, RawEvent, decode, to_json
 
 from .frames import FRAME_LIMIT, EventFrames
 from .request import JSON
@@ -83,7 +83,7 @@ class JsonCodec:
             InvalidArgument: it cannot be encoded.
         """
         if isinstance(value, Model):
-            return value.to_json()
+            return to_json(value)
         try:
             return self._encoder.encode(value)
         except (TypeError, ValueError, RecursionError) as error:

@@ -254,30 +254,30 @@ class ConnectionPool:
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
         self.connections: set[Connection] = set()  # all that are open
-        self._idle: list[Connection] = []
-        self._tls: ssl.SSLContext | None = None  # of the newest request
+        self.idle: list[Connection] = []
+        self.tls: ssl.SSLContext | None = None  # of the newest request, and of all idle ones
 
     def take(self, tls: ssl.SSLContext | None) -> Connection | None:
         """An idle connection with this TLS context, if there is one."""
-        if tls is not self._tls:
-            self._tls = tls
-            for each in list(self._idle):
+        if tls is not self.tls:
+            self.tls = tls
+            for each in list(self.idle):
                 if each.tls is not tls:
                     each.abort()
-        return self._idle.pop() if self._idle else None
+        return self.idle.pop() if self.idle else None
 
     def put(self, connection: Connection) -> None:
         """A connection has become idle."""
-        if connection.tls is not self._tls:
+        if connection.tls is not self.tls:
             connection.abort()
             return
         connection.wake_at(self.clock.now() + KEEP_ALIVE)
-        self._idle.append(connection)
+        self.idle.append(connection)
 
     def forget(self, connection: Connection) -> None:
         """A connection is being closed."""
-        if connection in self._idle:
-            self._idle.remove(connection)
+        if connection in self.idle:
+            self.idle.remove(connection)
 
     def abort(self) -> None:
         """Abort all connections; responses that are read fail. Safe to repeat."""

@@ -223,9 +223,8 @@ class Dialer:
     # ---- proxies
 
     async def _connect_socks(self, proxy: _Proxy) -> asyncio.Transport:
-        host = self._host
-        if proxy.scheme == "socks5":  # socks5h: the proxy resolves
-            host = (await self._resolve(host, self._port))[0]
+        # As in Go, the proxy resolves the name, with "socks5" as well: it is often the only one
+        # that can.
         library = _import_socks(proxy.name)
         via: Any = None if self._dial is None else _DialedProxy(self._dial)
         client = library.async_.asyncio.Proxy(
@@ -238,7 +237,9 @@ class Dialer:
             forward=via,
         )
         try:
-            made: socket.socket = await client.connect(host, self._port, timeout=_SOCKS_SECONDS)
+            made: socket.socket = await client.connect(
+                self._host, self._port, timeout=_SOCKS_SECONDS
+            )
         except library.ProxyError as error:
             raise ProxyRefused(error.error_code or 0, _printable(str(error))) from error
         except OSError as error:
@@ -452,6 +453,11 @@ async def _start_tls(
     )
     if secured is None:
         raise ConnectionResetError(errno.ECONNRESET, "closed during the TLS handshake")
+    # The transport keeps the server's certificate as some 40 objects, which no one reads: 2 kB
+    # for each of hundreds of watches.
+    certificate = secured.get_extra_info("peercert")
+    if isinstance(certificate, dict):
+        certificate.clear()
     return secured
 
 

@@ -46,35 +46,28 @@ class EventFrames:
         self._seen = 0
         self._searched = 0  # no newline in `_held` before this
         self._checked = 0  # bytes of `_held` that were checked, counted each time
-        self._mistake: DecodeError | None = None
+        # Why the bytes are not an event, or it is too large; nothing is read after it.
+        self.mistake: DecodeError | None = None
         self._in_lines = False  # the last event was one line: expect the same of the next one
-
-    @property
-    def mistake(self) -> DecodeError | None:
-        """Why the bytes are not an event, or it is too large; nothing is read after it."""
-        return self._mistake
 
     def feed(self, chunk: bytes) -> list[RawEvent]:
         """The events that are complete now; check `mistake` afterwards."""
         events: list[RawEvent] = []
-        if self._mistake is None:
+        if self.mistake is None:
             try:
-                self._read(chunk, events)
+                if not self._held:
+                    chunk = self._whole_lines(chunk, events)
+                if chunk:
+                    self._held += chunk
+                    self._take_held(events)
+                    self._check_size(len(self._held))
             except DecodeError as error:
-                self._mistake = error
+                self.mistake = error
         return events
 
     def close(self) -> bool:
         """The stream has ended; returns whether it ended between two events."""
         return not self._held.strip(SPACE)
-
-    def _read(self, chunk: bytes, events: list[RawEvent]) -> None:
-        if not self._held:
-            chunk = self._whole_lines(chunk, events)
-        self._held += chunk
-        if self._held:
-            self._take_held(events)
-        self._check_size(len(self._held))
 
     def _whole_lines(self, chunk: bytes, events: list[RawEvent]) -> bytes:
         """Take the lines that are events; returns the rest."""
@@ -84,10 +77,12 @@ class EventFrames:
             if end < 0:
                 return chunk[start:] if start else chunk
             line = chunk[start:end]
-            if line and not self._take_line(line, events):
-                return chunk[start:]
             if line:
+                if not self._take_line(line, events):
+                    return chunk[start:]
                 start = end + 1
+                if start == len(chunk):
+                    return b""
             else:  # in one step: millions of empty lines would block the event loop
                 content = _CONTENT.search(chunk, end)
                 start = len(chunk) if content is None else content.start()

@@ -151,7 +151,11 @@ class ResponseParser:
         elif part is _Part.BODY:
             self._read_body(data, 0)
         elif part is _Part.HEAD:
-            self._read_head(data)
+            end = data.find(b"\r\n\r\n")
+            if end < 0 or self._held or end > MAX_HEAD:
+                self._read_head(data)
+            else:
+                self._parse_head(data, end + 4)
         elif part is _Part.REST:
             self._receiver.on_body(data)
         elif part is _Part.TRAILERS:
@@ -212,7 +216,12 @@ class ResponseParser:
         if not data.startswith(_START):
             raise ProtocolError(f"the response begins with {data[:60]!r}")
         parser = httptools.HttpResponseParser(_NO_CALLBACKS)
-        _check_syntax(parser, data[:end])
+        try:
+            parser.feed_data(data[:end])
+        except httptools.HttpParserUpgrade:
+            pass
+        except httptools.HttpParserError as error:
+            raise ProtocolError(str(error)) from None
         lines = data[: end - 4].decode("utf-8", "surrogateescape").split("\r\n")
         if len(lines) > MAX_FIELDS + 1:
             raise ProtocolError(f"the head has more than {MAX_FIELDS} fields")
@@ -356,9 +365,7 @@ class ResponseParser:
                     raise ProtocolError("a line of the trailers does not end with CR LF")
                 return
             end = found + 4
-            # That of headers.
-            parser = httptools.HttpResponseParser(_NO_CALLBACKS)
-            _check_syntax(parser, b"HTTP/1.1 200 OK\r\n" + held[:end])
+            _check_trailers(bytes(held[:end]))
         has_more = len(held) > end
         held.clear()
         self._end(has_more=has_more)
@@ -376,14 +383,12 @@ class _NoCallbacks:
 _NO_CALLBACKS = _NoCallbacks()
 
 
-def _check_syntax(parser: httptools.HttpResponseParser, head: bytes) -> None:
-    """Check a whole head, strictly. Raises: ProtocolError."""
+def _check_trailers(trailers: bytes) -> None:
+    """They have the syntax of headers. Raises: ProtocolError."""
     try:
-        parser.feed_data(head)
-    except httptools.HttpParserUpgrade:
-        pass
-    except httptools.HttpParserError as error:
-        raise ProtocolError(str(error)) from None
+        httptools.HttpResponseParser(_NO_CALLBACKS).feed_data(b"HTTP/1.1 200 OK\r\n" + trailers)
+    except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
+        raise ProtocolError(f"the trailers cannot be parsed: {error}") from None
 
 
 def _check_coding(version: str, headers: ResponseHeaders) -> None:

@@ -71,7 +71,7 @@ class IncomingResponse:
     _size = 0  # bytes returned
     _compressed_size = 0  # bytes received of a compressed body
     _encoding = ""
-    _decompressor: GzipDecompressor | None = None
+    decompressor: GzipDecompressor | None = None  # of the body, if it is compressed
 
     def __init__(
         self, request: Request, *, method: str, clock: Clock, server: str, timeouts: Timeouts
@@ -149,7 +149,7 @@ class IncomingResponse:
         if "content-encoding" in headers.first:
             self._encoding = ", ".join(headers.all_of("content-encoding")).strip().lower()
             if self._encoding in _GZIP:
-                self._decompressor = GzipDecompressor()
+                self.decompressor = GzipDecompressor()
         self._wake()
 
     def on_body(self, data: bytes) -> None:
@@ -199,7 +199,7 @@ class IncomingResponse:
             self.close()
             raise self._too_large(limit, f"Content-Length: {length}")
 
-    async def read(self, *, deadline: float | None = None) -> bytes:
+    async def read(self, limit: SizeLimit | None = None, *, deadline: float | None = None) -> bytes:
         """The whole body; `deadline` is a time on the clock. A cancelled call closes it.
 
         Raises:
@@ -208,12 +208,14 @@ class IncomingResponse:
         """
         if self._is_complete and len(self._pieces) == 1 and not self._encoding:
             found = self._pieces.pop()  # the usual case: it arrived together with the head
-            if self._limit is not None and self._limit.size is not None:
-                self._count(len(found))
-            return found
+            if limit is None or limit.size is None or len(found) <= limit.size:
+                return found
+            raise self._too_large(limit)
+        if limit is not None:
+            self.limit_to(limit)
         try:
             first = await self.chunk(deadline=deadline)
-            if not first or (self._decompressor is None and self._is_complete and not self._pieces):
+            if not first or (self.decompressor is None and self._is_complete and not self._pieces):
                 return first
             # Copies each chunk when it arrives, and the value of the buffer is not copied: to
             # join 64 MiB at the end would block the event loop for long.
@@ -237,7 +239,7 @@ class IncomingResponse:
             TransportError: the body is incomplete or silent, or `deadline` has passed.
         """
         self.check_encoding()
-        decompressor = self._decompressor
+        decompressor = self.decompressor
         if decompressor is None:
             chunk = await self._receive(deadline, idle)
             self._count(len(chunk))
@@ -280,23 +282,18 @@ class IncomingResponse:
         if self.connection is not None:
             self.connection.resume()
 
-    @property
-    def decompressor(self) -> GzipDecompressor | None:
-        """Of the body; None if it is not compressed."""
-        return self._decompressor
-
     def decompress(self, compressed: bytes) -> bytes:
         """Decompress a piece. Raises: StreamBroken."""
-        assert self._decompressor is not None
+        assert self.decompressor is not None
         self._compressed_size += len(compressed)
         try:
-            return self._decompressor.feed(compressed)
+            return self.decompressor.feed(compressed)
         except zlib.error as error:
             raise self._decompression_error(str(error)) from error
 
     def check_encoding(self) -> None:
         """Raises: TransportError when the body has an encoding that was not requested."""
-        if self._encoding and self._decompressor is None and self._encoding not in _NOT_ENCODED:
+        if self._encoding and self.decompressor is None and self._encoding not in _NOT_ENCODED:
             raise TransportError(
                 f"{self.request.action}: {self._server}: the response has the Content-Encoding"
                 f" {self._encoding[:60]!r}, which was not requested"
@@ -305,7 +302,7 @@ class IncomingResponse:
 
     def check_decompressed(self) -> None:
         """Raises: StreamBroken when the body has ended in the middle of a compressed piece."""
-        if self._decompressor is not None and not self._decompressor.is_whole:
+        if self.decompressor is not None and not self.decompressor.is_whole:
             raise self._decompression_error("the body is incomplete")
 
     def _decompression_error(self, why: str) -> StreamBroken:
@@ -326,7 +323,7 @@ class IncomingResponse:
             self.close()
             raise self._too_large(limit)
         allowed = limit.ratio
-        if allowed is None or self._decompressor is None or self._size <= RATIO_APPLIES_FROM:
+        if allowed is None or self.decompressor is None or self._size <= RATIO_APPLIES_FROM:
             return
         if self._size > allowed * self._compressed_size:
             self.close()
@@ -377,6 +374,10 @@ class IncomingResponse:
         return idle_failure(action=self.request.action, server=self._server, seconds=idle or 0.0)
 
     # --- the end
+
+    def forget_headers(self) -> None:
+        """Free what is needed no more of a response that lasts: a program has many watches."""
+        self.headers = _NO_HEADERS
 
     async def discard(self) -> None:
         """Skip the body; a short one is read, so that the connection can be reused."""

@@ -7,6 +7,7 @@ set are not sent.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import TypedDict, Unpack
 from urllib.parse import quote_plus
 
@@ -82,7 +83,9 @@ def query_options(**options: Unpack[QueryOptions]) -> dict[str, str | list[str]]
     for name, value in options.items():
         if value is None or (not value and name not in _ZERO_IS_A_VALUE):
             continue
-        if isinstance(value, list | tuple):
+        if isinstance(value, str):
+            sent[_camel(name)] = value
+        elif isinstance(value, list | tuple):
             sent[_camel(name)] = [_text(name, each) for each in value]
         else:
             sent[_camel(name)] = _text(name, value)
@@ -129,6 +132,7 @@ def _text(name: str, value: object) -> str:
     )
 
 
+@cache
 def _camel(name: str) -> str:
     first, *others = name.rstrip("_").split("_")
     return first + "".join(map(str.capitalize, others))

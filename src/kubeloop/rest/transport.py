@@ -10,12 +10,13 @@ See also: `attempts` (retries), `connections` (reuse), `kubeloop.config` (source
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import ssl
 import weakref
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from types import TracebackType
-from typing import Any, TypeAlias, final
+from typing import TYPE_CHECKING, Any, TypeAlias, final
 from urllib.parse import unquote, urljoin, urlsplit
 
 import msgspec
@@ -24,6 +25,7 @@ from kubeloop.config import (
     ClusterConfig,
     Credentials,
     Identity,
+    StaticCredentials,
     TlsSource,
     basic,
     impersonation_headers,
@@ -39,13 +41,16 @@ from .codec import Codec
 from .connections import Connection, ConnectionPool, report_unclosed
 from .dial import Dialer, DialFunction
 from .failures import connect_failure, late_failure
-from .fetch_url import fetch
 from .incoming import IncomingResponse, sooner
 from .metrics import RequestMetrics
 from .request import Headers, Request, header_pairs
 from .timeouts import Timeouts
 from .user_agent import default_user_agent
-from .websocket import WebSocket, check_handshake, handshake_headers
+
+if TYPE_CHECKING:  # loaded when they are used
+    from kubeloop.config import Fetched
+
+    from .websocket import WebSocket
 
 __all__ = ["RequestHook", "SendRequest", "Transport", "TransportStats"]
 
@@ -112,6 +117,7 @@ class Transport:
         self._clock = clock
         self._metrics = metrics
         self._credentials = credentials
+        self._identity: Identity | None = None  # of credentials that never change
         self._user_agent = user_agent or config.user_agent
         self._own_headers = header_pairs(headers)
         self.hooks = tuple(hooks)
@@ -126,6 +132,7 @@ class Transport:
         self._server_name = config.tls_server_name or (parts.hostname or "")
         self._tls = TlsSource(config, clock=clock) if config.uses_tls else None
         self._loop: asyncio.AbstractEventLoop | None = None  # set when it is opened
+        self._process = 0  # in which it was opened
         self._dialer: Dialer | None = None
         self._forwards = False  # a proxy receives the requests themselves
         self._pool = ConnectionPool(clock)
@@ -192,12 +199,18 @@ class Transport:
         return request.url(self._base, timeout=self._config.timeout)
 
     async def exchange(
-        self, request: Request, codec: Codec, timeouts: Timeouts, deadline: float | None
+        self,
+        request: Request,
+        codec: Codec,
+        timeouts: Timeouts,
+        began: float,
+        deadline: float | None,
     ) -> IncomingResponse:
         """Send once, and once more if a 401 led to new credentials.
 
-        `codec` has the media types for requests that name none; `deadline` is a time on the
-        clock for the head of the response. Safe to cancel: the connection is closed.
+        `codec` has the media types for requests that name none; the head of the response is
+        awaited from `began` to `deadline`, which are times on the clock. Safe to cancel: the
+        connection is closed.
 
         Raises:
             ConfigError: there are no credentials, or no usable certificate.
@@ -206,7 +219,7 @@ class Transport:
         credentials = self._credentials
         if credentials is None or self._closed or self._loop is not asyncio.get_running_loop():
             credentials = self._open(request)
-        identity = await credentials.identity()
+        identity = self._identity or await credentials.identity()
         if request.params or request.timeout or self._config.timeout or request.path[:2] == "..":
             url = self.url(request)
         else:
@@ -215,11 +228,13 @@ class Transport:
         content_type = "" if request.body is None else request.content_type or codec.content_type
         headers = self._headers_for(identity, request, accept, content_type)
         incoming = await self._send(
-            request, url, identity, headers, timeouts=timeouts, deadline=deadline
+            request, url, identity, headers, timeouts=timeouts, began=began, deadline=deadline
         )
         if incoming.status < 300:
             return incoming
-        incoming = await self._follow(incoming, url, identity, headers, deadline)
+        incoming = await self._follow(
+            incoming, url, identity, headers, began=began, deadline=deadline
+        )
         if incoming.status != 401 or _has_own_credentials(request):
             return incoming
         await credentials.refresh(identity)
@@ -230,17 +245,22 @@ class Transport:
         await incoming.discard()
         headers = self._headers_for(refreshed, request, accept, content_type)
         incoming = await self._send(
-            request, url, refreshed, headers, timeouts=timeouts, deadline=deadline
+            request, url, refreshed, headers, timeouts=timeouts, began=began, deadline=deadline
         )
-        return await self._follow(incoming, url, refreshed, headers, deadline)
+        return await self._follow(incoming, url, refreshed, headers, began=began, deadline=deadline)
 
     async def exchange_with_hooks(
-        self, request: Request, codec: Codec, timeouts: Timeouts, deadline: float | None
+        self,
+        request: Request,
+        codec: Codec,
+        timeouts: Timeouts,
+        began: float,
+        deadline: float | None,
     ) -> IncomingResponse:
         """As `exchange`, through the hooks of the client; the first is the outermost."""
 
         async def send(changed: Request) -> IncomingResponse:
-            return await self.exchange(changed, codec, timeouts, deadline)
+            return await self.exchange(changed, codec, timeouts, began, deadline)
 
         chain: SendRequest = send
         for hook in reversed(self.hooks):
@@ -262,7 +282,13 @@ class Transport:
         headers = self._headers_for(identity, request, "*/*", "")
         url = self.url(request)
         incoming = await self._send(
-            request, url, identity, headers, timeouts=timeouts, deadline=None
+            request,
+            url,
+            identity,
+            headers,
+            timeouts=timeouts,
+            began=self._clock.now(),
+            deadline=None,
         )
         await incoming.discard()
 
@@ -283,15 +309,18 @@ class Transport:
             ConfigError: there are no credentials, or no usable certificate.
             TransportError: there was no response.
         """
+        from .websocket import WebSocket, check_handshake, handshake_headers
+
         credentials = self._open(request)
         identity = await credentials.identity()
         handshake, key = handshake_headers(protocols)
         request = request.replace(headers=(*request.headers, *handshake))
         headers = self._headers_for(identity, request, "*/*", "")
         url = self.url(request)
-        deadline = None if timeouts.response is None else self._clock.now() + timeouts.response
+        began = self._clock.now()
+        deadline = None if timeouts.response is None else began + timeouts.response
         incoming = await self._send(
-            request, url, identity, headers, timeouts=timeouts, deadline=deadline
+            request, url, identity, headers, timeouts=timeouts, began=began, deadline=deadline
         )
         if incoming.status != 101:
             if incoming.status == 401:
@@ -322,7 +351,9 @@ class Transport:
         if self._closed:
             raise ClientClosed(f"{action}: the client is closed (use it inside its block)")
         if self._credentials is None:
-            self._credentials = open_credentials(self._config, clock=self._clock, fetch=fetch)
+            self._credentials = open_credentials(self._config, clock=self._clock, fetch=_fetch)
+        if isinstance(self._credentials, StaticCredentials):
+            self._identity = self._credentials.current
         loop = asyncio.get_running_loop()
         if self._loop is not loop:
             self._open_in(loop, action)
@@ -332,7 +363,8 @@ class Transport:
         if self._unclosed is not None:
             # Of another loop that has ended, or of the process that this one was forked from: its
             # connections cannot be used here, and must not be closed by TLS messages of ours.
-            if self._loop is not None and self._loop.is_running():
+            is_forked = self._process != os.getpid()
+            if self._loop is not None and self._loop.is_running() and not is_forked:
                 raise InvalidArgument(
                     f"{action}: the client is used by another event loop (create a client for each)"
                 )
@@ -346,7 +378,7 @@ class Transport:
         )
         self._forwards = self._dialer.forwards
         # Last, so that an invalid configuration leaves nothing open.
-        self._loop = loop
+        self._loop, self._process = loop, os.getpid()
         self._unclosed = weakref.finalize(
             self, report_unclosed, self._pool, loop, server=self.server, owner=weakref.ref(self)
         )
@@ -393,6 +425,7 @@ class Transport:
         headers: bytes,
         *,
         timeouts: Timeouts,
+        began: float,
         deadline: float | None,
     ) -> IncomingResponse:
         """Send once, whatever the response."""
@@ -413,13 +446,11 @@ class Transport:
             length = b"\r\n" if method in _WITHOUT_BODY else b"Content-Length: 0\r\n\r\n"
         head = b"%s %s HTTP/1.1\r\n%s%s" % (method.encode(), target.encode(), headers, length)
         tls = None if self._tls is None else self._context_for(identity)
-        began = self._clock.now()
-        if deadline is not None and began >= deadline:
-            raise self._late(request, deadline, began)
         incoming = IncomingResponse(
             request, method=method, clock=self._clock, server=self.server, timeouts=timeouts
         )
-        connection = self._pool.take(tls)
+        pool = self._pool
+        connection = pool.idle.pop() if pool.idle and pool.tls is tls else pool.take(tls)
         if connection is None:
             connection = await self._connect(request, tls, timeouts, deadline)
         self._exchanges += 1
@@ -460,6 +491,8 @@ class Transport:
         url: str,
         identity: Identity,
         headers: bytes,
+        *,
+        began: float,
         deadline: float | None,
     ) -> IncomingResponse:
         """Follow redirects within the same server."""
@@ -472,10 +505,18 @@ class Transport:
                 incoming.close()
                 raise self._redirect_error(request, [*visited, target])
             await incoming.discard()
+            if deadline is not None and self._clock.now() >= deadline:
+                raise self._late(request, deadline, began)
             visited.append(target)
             timeouts = incoming.timeouts
             incoming = await self._send(
-                request, target, identity, headers, timeouts=timeouts, deadline=deadline
+                request,
+                target,
+                identity,
+                headers,
+                timeouts=timeouts,
+                began=began,
+                deadline=deadline,
             )
         return incoming
 
@@ -538,6 +579,15 @@ class Transport:
                 )
         lines = "".join([f"{name}: {value}\r\n" for name, value in pairs])
         return lines.encode("utf-8", "surrogateescape")
+
+
+async def _fetch(
+    method: str, url: str, *, headers: Mapping[str, str], body: bytes, ca: bytes
+) -> Fetched:
+    """One request for OpenID Connect credentials; few programs need it."""
+    from .fetch_url import fetch
+
+    return await fetch(method, url, headers=headers, body=body, ca=ca)
 
 
 _WITHOUT_BODY = frozenset({"GET", "HEAD", "DELETE", "OPTIONS"})

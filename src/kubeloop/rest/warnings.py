@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
-from email.errors import HeaderParseError
-from email.header import decode_header
 from typing import TextIO, final
 
 import msgspec
@@ -154,6 +152,10 @@ def _parse_quoted(text: str) -> tuple[str, str]:
 
 def _decode_text(raw: str) -> str:
     """The text with RFC 2047 words decoded; other bytes than text make the warning malformed."""
+    # Slow to import, and few servers warn.
+    from email.errors import HeaderParseError
+    from email.header import decode_header
+
     try:
         text = raw.encode("utf-8", "surrogateescape").decode("utf-8")
         if "=?" in text:

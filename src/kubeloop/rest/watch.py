@@ -127,7 +127,7 @@ class Watch:
         self._incoming: IncomingResponse | None = None
         self._ended: WatchEnd | None = None
         self._failure: TransportError | None = None
-        self._ready: deque[RawEvent] = deque()
+        self._ready: list[RawEvent] = []
         self._error: ApiError | None = None  # raised after the events that are ready
         self._pump: _Pump | None = None  # while `pump` runs
         self._events = 0
@@ -168,6 +168,7 @@ class Watch:
             self._failure = found
         else:
             self._incoming = found
+            found.forget_headers()
         if self._incoming is None or self._ended is not None:  # closed while it was opened
             self._end(WatchEnd.BROKEN)
         self._deadline = self._clock.now() + self._max_duration
@@ -177,7 +178,7 @@ class Watch:
         if not self._ready:
             await self._fill()
         self._events += 1
-        return self._ready.popleft()
+        return self._ready.pop(0)
 
     async def batch(self) -> list[RawEvent]:
         """All events received so far, at least one; empty at the end.
@@ -195,8 +196,7 @@ class Watch:
         return self._take_ready()
 
     def _take_ready(self) -> list[RawEvent]:
-        found = list(self._ready)
-        self._ready.clear()
+        found, self._ready = self._ready, []
         self._events += len(found)
         return found
 
@@ -328,18 +328,19 @@ class Watch:
             if self._ended is None:
                 self._end(WatchEnd.CLOSED if self._reader.close() else WatchEnd.BROKEN)
             return
-        self._split(chunk)
+        self._ready.extend(self._split(chunk))
 
-    def _split(self, chunk: bytes) -> None:
-        """Add the events in `chunk` to those that are ready."""
+    def _split(self, chunk: bytes) -> list[RawEvent]:
+        """The events in `chunk` up to an error, which ends the watch."""
         self._bytes += len(chunk)
-        for event in self._reader.feed(chunk):
+        events = self._reader.feed(chunk)
+        for index, event in enumerate(events):
             if event.type not in _TYPES:
                 self._fail(_error_of_event(self._action, event))
-                return
-            self._ready.append(event)
+                return events[:index]
         if self._reader.mistake is not None:
             self._fail(undecodable_event(self._action, self._reader.mistake))
+        return events
 
     def _fail(self, error: ApiError) -> None:
         self._error = error
@@ -371,6 +372,7 @@ class _Pump:
         self._has_ended = False  # nothing follows `_bytes`
         self._failure: TransportError | None = None
         self._is_scheduled = False
+        self._is_paused = False
         self._received_at = 0.0
         self._timer: Timer | None = None
 
@@ -427,14 +429,16 @@ class _Pump:
         watch = self._watch
         if not is_finished:
             self._is_scheduled = True
-            if self._incoming is not None:
+            if self._incoming is not None and not self._is_paused:
+                self._is_paused = True
                 self._incoming.pause()
             self._loop.call_soon(self._continue)
         elif watch._error is not None or watch._ended is not None:
             self.finish()
         elif self._has_ended:
             self._end()
-        elif self._incoming is not None:
+        elif self._is_paused and self._incoming is not None:
+            self._is_paused = False
             self._incoming.resume()
 
     def _handle(self) -> bool:
@@ -456,9 +460,9 @@ class _Pump:
                 data = incoming.decompress(data)
             if not data:
                 continue
-            watch._split(data)
-            if watch._ready:
-                events = iter(watch._take_ready())
+            if found := watch._split(data):
+                watch._events += len(found)
+                events = iter(found)
                 if not self._apply(events):
                     self._events = events
                     return False

@@ -7,8 +7,9 @@ Names are imported when they are first used: a script with a client loads no man
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
+
+from kubeloop._lazy import lazy_names
 
 if TYPE_CHECKING:
     from .admission import AdmissionRequest, Denied
@@ -50,6 +51,34 @@ if TYPE_CHECKING:
     from .process import log_in_background as log_in_background
     from .process import tune_garbage_collector as tune_garbage_collector
     from .updates import Cleanup as Cleanup
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            ".admission": "AdmissionRequest Denied Operation",
+            ".assembly": "ManagerState ManagerStats",
+            ".caches": "NotCached",
+            ".certificates": "ServingCertificate",
+            ".client": "Client InformerOptions",
+            ".context": "Context open_context",
+            ".controller": "ControllerStats",
+            ".handlers": "MapFunction WatchSource",
+            ".health": "HealthReport Unhealthy",
+            ".leader_election": "LeaderElection",
+            ".lifecycle": "RunnableEnded ShutdownTimeout",
+            ".manager": "Manager",
+            ".metrics": "RECONCILE_METRIC_NAMES",
+            ".predicates": (
+                "Predicate all_of annotations_changed any_of generation_changed "
+                "labels_changed matching none_of version_changed"
+            ),
+            ".process": "log_in_background tune_garbage_collector",
+            ".results": "ReconcileTimeout Result TerminalError",
+            ".specs": "Reconcile",
+            ".updates": "Cleanup ensure_finalizer update_status",
+            ".webhook_server": "WebhookServer",
+        },
+    )
 
 __all__ = [
     "AdmissionRequest",
@@ -82,48 +111,3 @@ __all__ = [
     "update_status",
     "version_changed",
 ]
-
-_NAMES_BY_MODULE = {
-    "admission": ("AdmissionRequest", "Denied", "Operation"),
-    "assembly": ("ManagerState", "ManagerStats"),
-    "caches": ("NotCached",),
-    "certificates": ("ServingCertificate",),
-    "client": ("Client", "InformerOptions"),
-    "context": ("Context", "open_context"),
-    "controller": ("ControllerStats",),
-    "handlers": ("MapFunction", "WatchSource"),
-    "health": ("HealthReport", "Unhealthy"),
-    "leader_election": ("LeaderElection",),
-    "lifecycle": ("RunnableEnded", "ShutdownTimeout"),
-    "manager": ("Manager",),
-    "metrics": ("RECONCILE_METRIC_NAMES",),
-    "predicates": (
-        "Predicate",
-        "all_of",
-        "annotations_changed",
-        "any_of",
-        "generation_changed",
-        "labels_changed",
-        "matching",
-        "none_of",
-        "version_changed",
-    ),
-    "process": ("log_in_background", "tune_garbage_collector"),
-    "results": ("ReconcileTimeout", "Result", "TerminalError"),
-    "specs": ("Reconcile",),
-    "updates": ("Cleanup", "ensure_finalizer", "update_status"),
-    "webhook_server": ("WebhookServer",),
-}
-_MODULES = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
-
-
-def __getattr__(name: str) -> object:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f".{_MODULES[name]}", __name__), name)
-    globals()[name] = value  # later uses do not call this function
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

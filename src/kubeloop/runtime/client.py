@@ -22,10 +22,9 @@ from typing import (
 )
 
 from kubeloop import clients
-from kubeloop.clients import ALL_NAMESPACES, FieldSelection, LabelSelection, PartialObjectMetadata
+from kubeloop.clients import ALL_NAMESPACES, FieldSelection, LabelSelection
 from kubeloop.errors import InvalidArgument
 from kubeloop.meta import GroupVersionKind, GroupVersionResource
-from kubeloop.selectors import ALL_FIELDS, EVERYTHING, field_selector_text, selector_text
 from kubeloop.wire import Resource, ResourceInfo
 
 if TYPE_CHECKING:  # imported with the first informer: not every script needs the cache
@@ -39,6 +38,7 @@ if TYPE_CHECKING:  # imported with the first informer: not every script needs th
         WatchErrorHandler,
         WatchListSupport,
     )
+    from kubeloop.clients import PartialObjectMetadata
 
     from .list_watch import ClientListWatch
 
@@ -135,6 +135,8 @@ class Client(clients.APIClient):
         Raises: InvalidArgument when a selector or an index does not parse.
         """
         from kubeloop.cache import SharedInformer
+        from kubeloop.clients import PartialObjectMetadata
+        from kubeloop.selectors import ALL_FIELDS, EVERYTHING, field_selector_text, selector_text
 
         if metadata_only and model is not None:
             raise InvalidArgument(

@@ -59,6 +59,7 @@ log = get_logger(__name__)
 SYNC_WARNING_INTERVAL = 30.0
 """Seconds between two warnings about caches that have not synced."""
 
+_TOLERANCE = 1e-6  # sums of floats differ from the exact time by a little
 _NO_SPAN = nullcontext(None)
 
 
@@ -118,7 +119,9 @@ class Controller:
         self._started = asyncio.Event()
         self._idle = asyncio.Event()  # no key is being reconciled
         self._idle.set()
-        self._active: dict[ObjectKey, float] = {}  # with the time of their start
+        # The keys in processing, the oldest first, with the time of their start and their worker.
+        self._active: dict[ObjectKey, tuple[float, asyncio.Task[Any]]] = {}
+        self._late: set[ObjectKey] = set()  # those that were cancelled after the timeout
         self._ledger = WriteLedger(environment.caches)
         self._parked = ParkedKeys(
             self._ledger,
@@ -153,6 +156,9 @@ class Controller:
             async with TaskOwner() as tasks:
                 tasks.spawn(self._queue.run(), name=f"{self} queue")
                 tasks.spawn(self._parked.run(), name=f"{self} parked keys")
+                if self.spec.timeout is not None:
+                    late = self._cancel_late(self.spec.timeout)
+                    tasks.spawn(late, name=f"{self} timeout")
                 workers = [
                     tasks.spawn(self._work(), name=f"{self} worker {number}")
                     for number in range(self.spec.workers)
@@ -263,6 +269,8 @@ class Controller:
     # --- from keys to the function
 
     async def _work(self) -> None:
+        worker = asyncio.current_task()
+        assert worker is not None, "a coroutine runs in a task"
         try:
             while True:
                 key = await self._queue.get()
@@ -271,7 +279,7 @@ class Controller:
                     # the queue, so that it holds no worker; if its object changes meanwhile,
                     # it gets here again and stays parked.
                     if self._state is not ControllerState.DRAINING and not self._parked.park(key):
-                        await self._process(key)
+                        await self._process(key, worker)
                 finally:
                     self._queue.done(key)
         except QueueShutDown:
@@ -279,9 +287,10 @@ class Controller:
         finally:
             self.close()  # a worker that failed ends the others
 
-    async def _process(self, key: ObjectKey) -> None:
+    async def _process(self, key: ObjectKey, worker: asyncio.Task[Any]) -> None:
         """Reconcile a key and act on its outcome; count it as active meanwhile."""
-        started = self._active[key] = self._clock.now()
+        started = self._clock.now()
+        self._active[key] = started, worker
         self._idle.clear()
         metrics, name = self._metrics, self.spec.name
         if metrics is not None:
@@ -289,19 +298,40 @@ class Controller:
         try:
             with ThreadCalls() as calls:
                 try:
-                    outcome = await self._reconcile(key)
+                    outcome = await self._reconcile(key, worker)
                 finally:
                     if self._state is not ControllerState.RUNNING:
                         # The key is active as long as a thread of its function runs: the next
                         # leader must not start before that.
+                        self._late.add(key)  # the function has ended: nothing is to be cancelled
                         await calls.wait()
         finally:
             del self._active[key]
+            self._late.discard(key)
             if not self._active:
                 self._idle.set()
             if metrics is not None:
                 metrics.set_active(name, len(self._active))
         self._settle(key, outcome, self._clock.now() - started)
+
+    async def _cancel_late(self, longest: float) -> None:
+        """Cancel each reconcile that takes longer than `longest` seconds.
+
+        One task for all of them: a timer for each would take a fifth of the CPU time of a short
+        reconcile. Safe to cancel.
+        """
+        while True:
+            oldest = next((key for key in self._active if key not in self._late), None)
+            if oldest is None:
+                await self._clock.sleep(longest)
+                continue
+            started, worker = self._active[oldest]
+            left = started + longest - self._clock.now()
+            if left > _TOLERANCE:
+                await self._clock.sleep(left)
+            else:
+                self._late.add(oldest)
+                worker.cancel()
 
     # --- parked keys
 
@@ -341,7 +371,7 @@ class Controller:
 
     # --- one reconcile
 
-    async def _reconcile(self, key: ObjectKey) -> Outcome:
+    async def _reconcile(self, key: ObjectKey, worker: asyncio.Task[Any]) -> Outcome:
         name = self.spec.name
         with self._tracer.reconcile(name, key) if self._tracer else _NO_SPAN as span:
             context = Context(
@@ -354,8 +384,7 @@ class Controller:
                 span=span,
             )
             outcome = await self._call(key, context)
-            worker = asyncio.current_task()
-            if worker is not None and worker.cancelling():
+            if worker.cancelling():
                 outcome = await self._undo_cancel(worker, outcome)
             if span is not None and isinstance(outcome, Failed):
                 span.record_exception(outcome.error)
@@ -363,18 +392,19 @@ class Controller:
 
     async def _call(self, key: ObjectKey, context: Context) -> Outcome:
         try:
-            async with self._clock.timeout(self.spec.timeout) as bound:
-                result: object = self.spec.reconcile(key, context)
-                if inspect.isawaitable(result):
-                    return outcome_of(await result)
-                return not_awaitable(result)
+            result: object = self.spec.reconcile(key, context)
+            if inspect.isawaitable(result):
+                return outcome_of(await result)
+            return not_awaitable(result)
         except TerminalError as error:
             return Failed(error, terminal=True)
         except TimeoutError as error:
-            return Failed(self._timeout_error(error) if bound.expired() else error)
+            return Failed(self._timeout_error(error) if key in self._late else error)
         except Exception as error:  # noqa: BLE001 - of the user's function; logged and retried
             return Failed(error)
         except asyncio.CancelledError as error:
+            if self._is_only_late(key):
+                return Failed(self._timeout_error(error))
             if self._state is not ControllerState.RUNNING:
                 raise
             return Failed(as_exception(error))  # the function was cancelled from inside
@@ -398,7 +428,12 @@ class Controller:
             pass
         return outcome
 
-    def _timeout_error(self, cause: TimeoutError) -> ReconcileTimeout:
+    def _is_only_late(self, key: ObjectKey) -> bool:
+        """Whether the worker was cancelled for the timeout, and not by others as well."""
+        worker = asyncio.current_task()
+        return key in self._late and worker is not None and worker.uncancel() == 0
+
+    def _timeout_error(self, cause: BaseException) -> ReconcileTimeout:
         error = ReconcileTimeout(
             f"cancelled after {self.spec.timeout:g} s (give the controller another timeout, or"
             " return Result(requeue_after=…) instead of waiting)"
@@ -409,11 +444,12 @@ class Controller:
     # --- the outcome
 
     def _settle(self, key: ObjectKey, outcome: Outcome, seconds: float) -> None:
+        if isinstance(outcome, Done):
+            self._queue.forget(key)
+            self._count("success", seconds)
+            return
         priority = self._queue.priority_of(key) or 0
         match outcome:
-            case Done():
-                self._queue.forget(key)
-                self._count("success", seconds)
             case Requeue(None):
                 self._queue.add(key, rate_limited=True, priority=priority)
                 self._count("requeue", seconds)

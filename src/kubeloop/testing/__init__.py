@@ -25,8 +25,11 @@ if TYPE_CHECKING:
     from .control_plane import ControlPlaneFailed as ControlPlaneFailed
     from .control_plane import assets_folder as assets_folder
     from .existing_cluster import Server
+    from .kubelet import Kubelet
     from .server.faults import Faults, Match, Reply, SeenRequest
     from .server.identity import User
+    from .server.kubelet.files import File, FileTree, Folder, Link
+    from .server.kubelet.processes import Process, TerminalSize
     from .server.statuses import StatusError
     from .threads import running_in_thread
     from .unit_context import reconcile_context
@@ -36,11 +39,18 @@ __all__ = [
     "APIServer",
     "ControlPlane",
     "Faults",
+    "File",
+    "FileTree",
+    "Folder",
+    "Kubelet",
+    "Link",
     "Match",
+    "Process",
     "Reply",
     "SeenRequest",
     "Server",
     "StatusError",
+    "TerminalSize",
     "User",
     "Workloads",
     "reconcile_context",
@@ -52,8 +62,15 @@ _MODULES = {
     "ControlPlane": "control_plane",
     "ControlPlaneFailed": "control_plane",
     "Faults": "server.faults",
+    "File": "server.kubelet.files",
+    "FileTree": "server.kubelet.files",
+    "Folder": "server.kubelet.files",
+    "Kubelet": "kubelet",
+    "Link": "server.kubelet.files",
     "Match": "server.faults",
+    "Process": "server.kubelet.processes",
     "StatusError": "server.statuses",
+    "TerminalSize": "server.kubelet.processes",
     "Reply": "server.faults",
     "SeenRequest": "server.faults",
     "Server": "existing_cluster",

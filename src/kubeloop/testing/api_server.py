@@ -9,10 +9,11 @@ See also: the same interface with real binaries (`control_plane`), pytest's fixt
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, final
+from typing import TYPE_CHECKING, Any, Self, final
 
 from kubeloop.config import ClusterConfig
 from kubeloop.kit import Clock
@@ -27,6 +28,9 @@ from .server.service import Service, ServiceStats
 from .server.storage.store import HISTORY
 from .server.watching import QUEUE
 from .threads import ServerLoop
+
+if TYPE_CHECKING:
+    from .kubelet import Kubelet
 
 __all__ = ["APIServer"]
 
@@ -135,6 +139,13 @@ class APIServer:
     def faults(self) -> Faults:
         """Faults to inject, reactors, and the log of requests."""
         return self.service.faults
+
+    @functools.cached_property
+    def kubelet(self) -> Kubelet:
+        """What containers respond to exec, attach, port-forward and logs."""
+        from .kubelet import Kubelet
+
+        return Kubelet(self.service, self._loop)
 
     @property
     def requests(self) -> list[SeenRequest]:

@@ -11,6 +11,7 @@ cluster of the current kubeconfig context, `context:NAME` that of another.
 |--------------------------------------|------------------------------------|
 | `kube_server`, `kube_session_server` | `kubeloop.testing.Server`          |
 | `kube_faults`                        | `kubeloop.testing.Faults`          |
+| `kube_kubelet`                       | `kubeloop.testing.Kubelet`         |
 | `kube_client`                        | `kubeloop.Client`                  |
 | `kube_blocking_client`               | `kubeloop.blocking.Client`         |
 | `kube_config`                        | `kubeloop.config.ClusterConfig`    |
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
 
     from .api_server import APIServer
     from .existing_cluster import Server
+    from .kubelet import Kubelet
     from .server.faults import Faults
     from .threads import LoopThread
 
@@ -312,6 +314,17 @@ def _clear_faults(server: Server) -> None:
     if faults is not None:
         faults.heal()
         faults.reactors.clear()
+
+
+@pytest.fixture
+def kube_kubelet(kube_server: Server) -> Iterator[Kubelet]:
+    """The `Kubelet` of the embedded server; its entries are removed after the test."""
+    from .api_server import APIServer
+
+    if not isinstance(kube_server, APIServer):
+        pytest.skip("commands of containers need the embedded server (--kube embedded)")
+    yield kube_server.kubelet
+    kube_server.kubelet.clear()
 
 
 @pytest.fixture

@@ -6,16 +6,70 @@ The kinds are in one module per group version (`kubeloop.wire.core.v1`, `kubeloo
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from kubeloop._lazy import lazy_names
+
 from .codec import decode
-from .definitions import Column, ScalePaths
-from .int_or_string import parse_int_or_string, scaled_value
 from .kinds import Resource
-from .manifests import dump_yaml, load_yaml
 from .model import UNSET, Kind, Model
-from .projection import Projection
 from .raw import Raw
 from .resources import ResourceInfo, resource_of, resources
 from .scalars import Duration, IntOrString, MicroTime, Quantity, Time
+
+# isort: split
+# For other packages of kubeloop; not public.
+from .encoding import to_builtins as to_builtins
+from .encoding import to_data as to_data
+from .encoding import to_json as to_json
+from .errors import DecodeError as DecodeError
+from .errors import InvalidArgument as InvalidArgument
+from .errors import KubeError as KubeError
+from .raw import RawEvent as RawEvent
+from .raw import RawList as RawList
+from .raw import split_event as split_event
+from .raw import split_list as split_list
+from .resources import Subresource as Subresource
+from .resources import class_for as class_for
+from .resources import is_list_kind as is_list_kind
+from .resources import resource_for as resource_for
+from .scalars import QuantityFormat as QuantityFormat
+from .scalars import format_micro_time as format_micro_time
+from .scalars import format_time as format_time
+from .scalars import parse_time as parse_time
+from .text import get_logger as get_logger
+from .text import visible as visible
+
+if TYPE_CHECKING:
+    from .definitions import Column, ScalePaths
+    from .int_or_string import parse_int_or_string, scaled_value
+    from .manifests import dump_yaml, load_yaml
+    from .projection import Projection
+
+    # isort: split
+    # For other packages of kubeloop; not public.
+    from .definitions import required_fields as required_fields
+    from .facts import NO_FACTS as NO_FACTS
+    from .facts import FieldFacts as FieldFacts
+    from .facts import TypeFacts as TypeFacts
+    from .int_or_string import check_int_or_string as check_int_or_string
+    from .json_values import Json as Json
+    from .json_values import JsonObject as JsonObject
+    from .manifests import parse_manifest as parse_manifest
+    from .schema import facts_of as facts_of
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            ".definitions": "Column ScalePaths required_fields",
+            ".facts": "FieldFacts NO_FACTS TypeFacts",
+            ".int_or_string": "check_int_or_string parse_int_or_string scaled_value",
+            ".json_values": "Json JsonObject",
+            ".manifests": "dump_yaml load_yaml parse_manifest",
+            ".projection": "Projection",
+            ".schema": "facts_of",
+        },
+    )
 
 __all__ = [
     "UNSET",
@@ -40,31 +94,3 @@ __all__ = [
     "resources",
     "scaled_value",
 ]
-
-# For other packages of kubeloop; not public.
-from .definitions import required_fields as required_fields
-from .errors import DecodeError as DecodeError
-from .errors import InvalidArgument as InvalidArgument
-from .errors import KubeError as KubeError
-from .facts import NO_FACTS as NO_FACTS
-from .facts import FieldFacts as FieldFacts
-from .facts import TypeFacts as TypeFacts
-from .int_or_string import check_int_or_string as check_int_or_string
-from .json_values import Json as Json
-from .json_values import JsonObject as JsonObject
-from .manifests import parse_manifest as parse_manifest
-from .raw import RawEvent as RawEvent
-from .raw import RawList as RawList
-from .raw import split_event as split_event
-from .raw import split_list as split_list
-from .resources import Subresource as Subresource
-from .resources import class_for as class_for
-from .resources import is_list_kind as is_list_kind
-from .resources import resource_for as resource_for
-from .scalars import QuantityFormat as QuantityFormat
-from .scalars import format_micro_time as format_micro_time
-from .scalars import format_time as format_time
-from .scalars import parse_time as parse_time
-from .schema import facts_of as facts_of
-from .text import get_logger as get_logger
-from .text import visible as visible

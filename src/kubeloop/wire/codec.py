@@ -22,7 +22,19 @@ import msgspec
 from ._generated.meta_v1 import ManagedFieldsEntry, ObjectMeta
 from .errors import DecodeError, InvalidArgument
 from .kinds import Resource
-from .model import UNSET, Extra, Kind, Model, api_version_of, kind_of, slot_reader, zero_of
+from .model import (
+    UNSET,
+    Extra,
+    Kind,
+    Model,
+    api_version_of,
+    api_version_slot,
+    kind_of,
+    kind_slot,
+    resolve_annotations,
+    slot_reader,
+    zero_of,
+)
 from .plan import ListOf, MapOf, Node, Object, Value, View, node_for, plan_of
 from .quantity import Quantity, cached_quantity, decode_quantity
 from .times import Duration, MicroTime, parse_micro_time
@@ -109,6 +121,7 @@ _decoder_lock = threading.RLock()
 def _decoder(type_: Any) -> msgspec.json.Decoder[Any]:
     try:
         with _decoder_lock:
+            resolve_annotations(type_)
             return msgspec.json.Decoder(type_, dec_hook=hook)
     except (NameError, TypeError) as error:
         name = getattr(type_, "__name__", str(type_))
@@ -221,8 +234,6 @@ def _attach(value: Any, extras: _Extras | None) -> None:
         _attach(child, inner)
 
 
-_api_version_slot = slot_reader(Kind, "api_version")
-_kind_slot = slot_reader(Kind, "kind")
 _metadata_slot = slot_reader(Resource, "metadata")
 _managed_fields_slot = slot_reader(ObjectMeta, "managed_fields")
 _fields_slot = slot_reader(ManagedFieldsEntry, "fields_v1")
@@ -230,12 +241,12 @@ _fields_slot = slot_reader(ManagedFieldsEntry, "fields_v1")
 
 def _complete(model: Kind) -> None:
     """Check the kind of a decoded object, and let it own all its parts."""
-    found_version, found_kind = _api_version_slot(model), _kind_slot(model)
+    found_version, found_kind = api_version_slot(model), kind_slot(model)
     if found_kind is not UNSET or found_version is not UNSET:  # items of lists have neither
-        expected_version, expected_kind = _type_meta(type(model))
-        if found_kind != expected_kind or found_version != expected_version:
+        expected = kind_of(type(model))
+        if found_kind != expected or found_version != api_version_of(type(model)):
             _check_kind(model)
-        if expected_kind:
+        if expected:
             # The class has the same values; this saves two strings for each object.
             model.api_version = model.kind = UNSET
     if isinstance(model, Resource):
@@ -250,19 +261,16 @@ def _complete(model: Kind) -> None:
 
 def _check_kind(model: Kind) -> None:
     cls = type(model)
-    found = (model.api_version, model.kind)
-    for path, value, expected in zip(("apiVersion", "kind"), found, _type_meta(cls), strict=True):
-        if expected and value != expected:
+    for path, found, expected in (
+        ("apiVersion", model.api_version, api_version_of(cls)),
+        ("kind", model.kind, kind_of(cls)),
+    ):
+        if expected and found != expected:
             raise DecodeError(
-                f"expected {expected} for a {cls.__name__}, found {value!r} "
+                f"expected {expected} for a {cls.__name__}, found {found!r} "
                 "(decode it as the class of that kind)",
                 path=path,
             )
-
-
-@functools.cache
-def _type_meta(cls: type[Kind]) -> tuple[str, str]:
-    return api_version_of(cls), kind_of(cls)
 
 
 # --- errors

@@ -7,23 +7,34 @@ See also: decoding (`codec`), the fields of a class (`plan`), YAML (`yaml`).
 
 from __future__ import annotations
 
-import base64
 import enum
 import functools
 import math
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 
 from .errors import DecodeError, InvalidArgument
-from .model import IMPLIED, UNSET, ImpliedList, ImpliedMap, Kind, Model, decode_lazy
+from .model import (
+    IMPLIED,
+    UNSET,
+    ImpliedList,
+    ImpliedMap,
+    Kind,
+    Model,
+    api_version_of,
+    api_version_slot,
+    decode_lazy,
+    kind_of,
+    kind_slot,
+)
 from .plan import ListOf, MapOf, Node, Object, Value, plan_of
 from .quantity import Quantity
 from .times import Duration, MicroTime, format_micro_time, format_time
 
-__all__ = ["to_builtins", "to_json", "to_yaml"]
+__all__ = ["to_builtins", "to_data", "to_json", "to_yaml"]
 
 
 def to_builtins(model: Model) -> dict[str, Any]:
@@ -33,25 +44,58 @@ def to_builtins(model: Model) -> dict[str, Any]:
         InvalidArgument: a field has a value that JSON cannot represent; the message has its path.
     """
     try:
-        fields = _object(model)
-    except _EncodeError as error:
-        raise InvalidArgument(
-            f"cannot encode {type(model).__name__}.{error.path}: {error}"
-        ) from error
-    except RecursionError as error:
-        raise InvalidArgument(f"cannot encode {type(model).__name__}: nested too deeply") from error
-    if not isinstance(model, Kind):
-        return fields
-    type_meta = {"apiVersion": model.api_version, "kind": model.kind}
-    return {key: value for key, value in type_meta.items() if value} | fields
+        plain: dict[str, Any] = msgspec.to_builtins(to_data(model), enc_hook=_to_plain)
+    except (TypeError, DecodeError, RecursionError) as error:
+        raise _not_encodable(model, error) from error
+    return plain
 
 
 def to_json(model: Model) -> bytes:
     """The JSON text of a model. Raises `InvalidArgument` as `to_builtins` does."""
     try:
-        return msgspec.json.encode(to_builtins(model))
-    except UnicodeEncodeError as error:  # a lone surrogate cannot be encoded
-        raise InvalidArgument(f"cannot encode {type(model).__name__}: {error}") from error
+        return msgspec.json.encode(to_data(model))
+    except (TypeError, UnicodeEncodeError, RecursionError) as error:  # such as a lone surrogate
+        raise _not_encodable(model, error) from error
+
+
+def to_data(model: Model) -> dict[str, Any]:
+    """As `to_builtins`, for data that is encoded at once.
+
+    What msgspec encodes by itself stays as it is: times in UTC, bytes, the JSON of lazy fields.
+    """
+    encoded: dict[str, Any] = {}
+    if isinstance(model, Kind):
+        api_version, kind = api_version_slot(model), kind_slot(model)
+        if api_version is UNSET:
+            api_version = api_version_of(type(model))
+        if kind is UNSET:
+            kind = kind_of(type(model))
+        if api_version:
+            encoded["apiVersion"] = api_version
+        if kind:
+            encoded["kind"] = kind
+    try:
+        return _encode_fields(model, encoded)
+    except _EncodeError as error:
+        raise InvalidArgument(
+            f"cannot encode {type(model).__name__}.{error.path}: {error}"
+        ) from error
+    except RecursionError as error:
+        raise _not_encodable(model, error) from error
+
+
+def _not_encodable(model: Model, error: Exception) -> InvalidArgument:
+    why = "nested too deeply" if isinstance(error, RecursionError) else error
+    return InvalidArgument(f"cannot encode {type(model).__name__}: {why}")
+
+
+def _to_plain(value: Any) -> Any:
+    if type(value) is msgspec.Raw:
+        return decode_lazy(value)
+    for scalar in (str, int, float):  # a subclass
+        if isinstance(value, scalar):
+            return scalar(value)
+    raise TypeError(f"JSON cannot represent a {type(value).__name__}")
 
 
 def to_yaml(model: Model) -> str:
@@ -73,15 +117,16 @@ class _EncodeError(Exception):
         return self
 
 
-def _object(model: Model) -> dict[str, Any]:
-    encoded: dict[str, Any] = {}
-    for wire, read, encode in _encoders_of(type(model)):
-        value = read(model)
+def _encode_fields(model: Model, encoded: dict[str, Any]) -> dict[str, Any]:
+    """`encoded` with the fields of a model that are set, and its unknown keys."""
+    encoders = _encoders_of(type(model))
+    for index, value in enumerate(msgspec.structs.astuple(model)):
         if value is UNSET or value is None:
             continue
+        wire, encode = encoders[index]
         if encode is not None:
             try:
-                value = encode(value)
+                value = encode(value)  # noqa: PLW2901 - the same value, encoded
             except _EncodeError as error:
                 raise error.at(wire) from None
             if value is UNSET:
@@ -97,11 +142,12 @@ _Encoder = Callable[[Any], Any]
 
 
 @functools.cache
-def _encoders_of(
-    cls: type[Model],
-) -> tuple[tuple[str, Callable[[Model], Any], _Encoder | None], ...]:
+def _encoders_of(cls: type[Model]) -> tuple[tuple[str, _Encoder | None], ...]:
+    """The name in JSON and the encoder of every slot; unknown keys are encoded separately."""
+    plan = plan_of(cls)
     return tuple(
-        (field.wire, field.read, _encoder_for(field.node)) for field in plan_of(cls).values()
+        (wire, _encoder_for(plan[wire].node) if wire in plan else lambda _: UNSET)
+        for wire in cls.__struct_encode_fields__
     )
 
 
@@ -123,41 +169,55 @@ def _encoder_for(node: Node) -> _Encoder | None:
 def _encode_object(value: Any) -> Any:
     if not isinstance(value, Model):
         return _plain(value)  # a plain dict is accepted instead of a model
-    encoded = _object(value)
+    encoded = _encode_fields(value, {})
     return UNSET if not encoded and value._extra is IMPLIED else encoded
 
 
 def _encode_list(encode: _Encoder | None, value: Any) -> Any:
-    if not isinstance(value, list | tuple):
-        raise _EncodeError(f"expected a list, found {type(value).__name__}")
-    if not value and type(value) is ImpliedList:
-        return UNSET
-    return [_element(f"[{index}]", encode, item) for index, item in enumerate(value)]
+    if type(value) is not list:
+        if not isinstance(value, list | tuple):
+            raise _EncodeError(f"expected a list, found {type(value).__name__}")
+        if not value and type(value) is ImpliedList:
+            return UNSET
+    if encode is None:
+        scalars = [item for item in value if type(item) in _JSON_SCALARS]
+        if len(scalars) == len(value):
+            return scalars
+    else:
+        try:
+            return [{} if (found := encode(item)) is UNSET else found for item in value]
+        except _EncodeError:
+            pass  # encoded again below, to name the index
+    return [_element(index, encode, item) for index, item in enumerate(value)]
 
 
 def _encode_map(encode: _Encoder | None, value: Any) -> Any:
-    if not isinstance(value, Mapping):
-        raise _EncodeError(f"expected a map, found {type(value).__name__}")
-    if not value and type(value) is ImpliedMap:
-        return UNSET
-    return {str(key): _element(f"[{key}]", encode, item) for key, item in value.items()}
+    if type(value) is not dict:
+        if not isinstance(value, Mapping):
+            raise _EncodeError(f"expected a map, found {type(value).__name__}")
+        if not value and type(value) is ImpliedMap:
+            return UNSET
+    if encode is None:
+        texts = {key: item for key, item in value.items() if type(item) is type(key) is str}
+        if len(texts) == len(value):
+            return texts
+    return {str(key): _element(key, encode, item) for key, item in value.items()}
 
 
 def _encode_lazy(value: Any) -> Any:
     if type(value) is not msgspec.Raw:
         return _encode_map(None, value)
-    try:
-        found = decode_lazy(value)
-    except DecodeError as error:
-        raise _EncodeError(str(error)) from error
-    return UNSET if found is None else found
+    return UNSET if value == _NULL else value
 
 
-def _element(step: str, encode: _Encoder | None, value: Any) -> Any:
+_NULL = msgspec.Raw(b"null")
+
+
+def _element(step: object, encode: _Encoder | None, value: Any) -> Any:
     try:
         encoded = encode(value) if encode else _plain(value)
     except _EncodeError as error:
-        raise error.at(step) from None
+        raise error.at(f"[{step}]") from None
     return {} if encoded is UNSET else encoded
 
 
@@ -169,11 +229,11 @@ def _plain(value: Any) -> Any:
         case float():
             return _encode_float(value)
         case Model():
-            return _object(value)
+            return _encode_fields(value, {})
         case Mapping():
-            return {str(key): _element(f"[{key}]", None, item) for key, item in value.items()}
+            return {str(key): _element(key, None, item) for key, item in value.items()}
         case list() | tuple():
-            return [_element(f"[{index}]", None, item) for index, item in enumerate(value)]
+            return [_element(index, None, item) for index, item in enumerate(value)]
         case enum.Enum():
             return _plain(value.value)
     encode = _SCALARS.get(type(value))
@@ -191,7 +251,9 @@ def _encode_float(value: float) -> float:
     return float(value)
 
 
-def _encode_time(value: Any) -> str:
+def _encode_time(value: Any) -> str | datetime:
+    if type(value) is datetime and value.tzinfo is UTC and not value.microsecond:
+        return value  # msgspec writes it as the API does
     return value if isinstance(value, str) else _encode_scalar(format_time, value)
 
 
@@ -200,16 +262,18 @@ def _encode_micro_time(value: Any) -> str:
 
 
 def _encode_quantity(value: Any) -> str:
+    if type(value) is Quantity:
+        return value.text
     return _encode_scalar(lambda given: Quantity(given).text, value)
 
 
-def _encode_bytes(value: Any) -> str:
+def _encode_bytes(value: Any) -> bytes | bytearray | memoryview:
     if not isinstance(value, bytes | bytearray | memoryview):
         found = type(value).__name__
         raise _EncodeError(
             f"expected bytes, found {found} (encode it; a Secret takes text as string_data)"
         )
-    return base64.b64encode(value).decode()
+    return value
 
 
 def _encode_scalar(encode: Callable[[Any], str], value: Any) -> str:

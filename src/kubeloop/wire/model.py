@@ -15,6 +15,7 @@ See also: decoding (`codec`), encoding (`encoding`), the fields of a class (`pla
 from __future__ import annotations
 
 import copy
+import functools
 import sys
 import types
 import typing
@@ -159,6 +160,37 @@ def hints_of(cls: type) -> dict[str, Any]:
 _LOCALS: Mapping[str, Any] = {"Any": Any, "ClassVar": ClassVar}
 
 
+def resolve_annotations(hint: Any) -> None:
+    """Replace the text of annotations by types, in our own models that `hint` contains.
+
+    msgspec and `typing` compile each text again for every class and its base classes: for a Pod
+    that was most of the time of a first request. Not thread-safe.
+    """
+    if not isinstance(hint, ModelMeta):
+        for part in typing.get_args(hint):
+            resolve_annotations(part)
+        return
+    for base in hint.__mro__:
+        if base.__module__.startswith(_OUR_MODULES) and base not in _resolved:
+            _resolved.add(base)
+            own = {
+                name: _type_of(base.__module__, text) if isinstance(text, str) else text
+                for name, text in base.__annotations__.items()
+            }
+            base.__annotations__ = own
+            for part in own.values():
+                resolve_annotations(part)
+
+
+_OUR_MODULES = f"{__package__}."
+_resolved: set[type] = set()
+
+
+@functools.cache
+def _type_of(module: str, text: str) -> Any:
+    return eval(text, vars(sys.modules[module]))  # noqa: S307 - the source of our own module
+
+
 class ModelMeta(msgspec.StructMeta):
     """Builds model classes: fields without a value may be omitted, and read as empty."""
 
@@ -178,12 +210,16 @@ class ModelMeta(msgspec.StructMeta):
         for field in lazy:
             namespace["__annotations__"][field] = Raw
         cls = super().__new__(mcls, name, bases, namespace, **options)
+        defaults = _defaults(cls)
         for field in fields:
-            slot = _slot(cls, field)
-            if slot is not None and _default(cls, field) is UNSET and field != "_extra":
-                is_lazy = field in lazy
-                implied = _lazy_field(field, slot) if is_lazy else _implied_field(cls, field, slot)
-                setattr(cls, field, implied)
+            if defaults.get(field) is UNSET and field != "_extra":
+                slot = _slot(cls, field)
+                if slot is not None:
+                    is_lazy = field in lazy
+                    implied = (
+                        _lazy_field(field, slot) if is_lazy else _implied_field(cls, field, slot)
+                    )
+                    setattr(cls, field, implied)
         # Fields without a value in the class body are required by the API.
         inherited: frozenset[str] = getattr(cls, "__required__", frozenset())
         cls.__required__ = frozenset(inherited - set(fields) | bare)  # type: ignore[attr-defined] # on Model
@@ -239,8 +275,11 @@ def _fields_in(namespace: Mapping[str, Any]) -> list[str]:
 
 
 def _slot(cls: type, field: str) -> MemberDescriptorType | None:
-    found = next((base.__dict__[field] for base in cls.__mro__ if field in base.__dict__), None)
-    return found.slot if isinstance(found, ImpliedField) else found
+    for base in cls.__mro__:
+        if field in base.__dict__:
+            found: MemberDescriptorType | ImpliedField = base.__dict__[field]
+            return found.slot if isinstance(found, ImpliedField) else found
+    return None
 
 
 def slot_reader(cls: type, field: str) -> Callable[[Any], Any]:
@@ -250,11 +289,11 @@ def slot_reader(cls: type, field: str) -> Callable[[Any], Any]:
     return slot.__get__
 
 
-def _default(cls: Any, field: str) -> Any:
-    """The default of a field; msgspec aligns its defaults with the last fields."""
-    names, defaults = cls.__struct_fields__, cls.__struct_defaults__
-    index = names.index(field) - len(names) + len(defaults)
-    return defaults[index] if index >= 0 else msgspec.NODEFAULT
+def _defaults(cls: Any) -> dict[str, Any]:
+    """The defaults of fields; msgspec aligns them with the last fields."""
+    return dict(
+        zip(reversed(cls.__struct_fields__), reversed(cls.__struct_defaults__), strict=False)
+    )
 
 
 @typing.dataclass_transform(kw_only_default=True, field_specifiers=(msgspec.field,))
@@ -434,6 +473,7 @@ class Kind(Model):
         ) -> None: ...
 
 
+@functools.cache
 def api_version_of(cls: type[Kind]) -> str:
     """`apps/v1` or `v1`; empty for a class without a group and version."""
     options = cls.__kind_options__
@@ -441,6 +481,7 @@ def api_version_of(cls: type[Kind]) -> str:
     return f"{group}/{version}" if group else str(version)
 
 
+@functools.cache
 def kind_of(cls: type[Kind]) -> str:
     """The kind of a class; empty for a class without one."""
     return str(cls.__kind_options__.get("kind", ""))
@@ -462,3 +503,7 @@ def _class_constant(name: str, ask: Callable[[type[Kind]], str]) -> ImpliedField
 
 setattr(Kind, "api_version", _class_constant("api_version", api_version_of))  # noqa: B010
 setattr(Kind, "kind", _class_constant("kind", kind_of))  # noqa: B010
+
+# The slots, in which objects of a class with a kind usually hold nothing.
+api_version_slot = slot_reader(Kind, "api_version")
+kind_slot = slot_reader(Kind, "kind")

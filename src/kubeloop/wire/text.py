@@ -32,7 +32,8 @@ _ALWAYS: Final = (
 _JOINERS: Final = r"\u200c\u200d"
 _JOINED: Final = rf"[^\x00-\x7f{_ALWAYS}{_JOINERS}]"
 
-HIDDEN: Final = re.compile(rf"[{_ALWAYS}]|[{_JOINERS}](?!{_JOINED})|(?<!{_JOINED})[{_JOINERS}]")
+# A pattern of `re`, which compiles it when it is first used: most programs never do.
+HIDDEN: Final = rf"[{_ALWAYS}]|[{_JOINERS}](?!{_JOINED})|(?<!{_JOINED})[{_JOINERS}]"
 
 
 def visible(text: str) -> str:
@@ -40,12 +41,14 @@ def visible(text: str) -> str:
 
     A backslash is not escaped: the result is for people and cannot be parsed back.
     """
-    return text if text.isprintable() and text.isascii() else HIDDEN.sub(_escape, text)
+    return text if text.isprintable() and text.isascii() else re.sub(HIDDEN, _escape, text)
 
 
 def escape_json(text: str) -> str:
     """JSON text with the hidden characters in its strings escaped; its values stay the same."""
-    return HIDDEN.sub(lambda found: found[0] if found[0] in "\n\t\r" else _utf16(found[0]), text)
+    return re.sub(
+        HIDDEN, lambda found: found[0] if found[0] in "\n\t\r" else _utf16(found[0]), text
+    )
 
 
 def _escape(found: re.Match[str]) -> str:

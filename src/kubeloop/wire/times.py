@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
-from fractions import Fraction
 from typing import Annotated, Final, TypeAlias, final
 
 import msgspec
@@ -50,11 +49,11 @@ _UNITS: Final = {
     "m": _MINUTE,
     "h": _HOUR,
 }
-# Bounded repeats keep matching linear for hostile text.
-_PIECE: Final = re.compile(
+# Bounded repeats keep matching linear for hostile text. `re` compiles them on their first use.
+_PIECE: Final = (
     r"(?:([0-9]{1,99})(?:\.([0-9]{0,99}))?|\.([0-9]{1,99}))(ns|us|\u00b5s|\u03bcs|ms|s|m|h)"
 )
-_PIECES: Final = re.compile(rf"([+-]?)((?:{_PIECE.pattern})+)")
+_PIECES: Final = rf"([+-]?)((?:{_PIECE})+)"
 
 
 # A datetime; as an annotation of a model it also requires a time zone.
@@ -197,6 +196,10 @@ class Duration:
     @classmethod
     def from_seconds(cls, seconds: float) -> Duration:
         """The nearest nanosecond; a float counts as its shortest text, so 0.1 is 100ms."""
+        if type(seconds) in (int, float) and seconds % 1 == 0:
+            return cls(int(seconds) * _SECOND)
+        from fractions import Fraction  # slow to import, and rarely needed
+
         try:
             exact = Fraction(repr(seconds))
         except ValueError as error:
@@ -294,10 +297,10 @@ def _parse_duration(text: object) -> int:
         raise _not_a_duration(text)
     if text in ("0", "+0", "-0"):  # the only number without a unit
         return 0
-    found = _PIECES.fullmatch(text)
+    found = re.fullmatch(_PIECES, text)
     if found is None:
         raise _not_a_duration(text)
-    total = sum(map(_piece, _PIECE.finditer(found[2])))
+    total = sum(map(_piece, re.finditer(_PIECE, found[2])))
     signed = -total if found[1] == "-" else total
     if not _MIN_NANOSECONDS <= signed <= _MAX_NANOSECONDS:
         raise DecodeError(f"duration {text!r:.80}: longer than 292 years (64 bits of nanoseconds)")

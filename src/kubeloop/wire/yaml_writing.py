@@ -29,8 +29,8 @@ _LONGEST_SIMPLE_KEY: Final = 1000
 
 # Characters that need quotes and an escape: hidden ones, including all that YAML forbids
 # (`NEVER_RAW`), tabs and line breaks.
-_ESCAPED = re.compile(rf'{HIDDEN.pattern}|["\\]')
-_ODD_IN_BLOCK = re.compile(rf"(?![\t\n])(?:{HIDDEN.pattern})")
+_ESCAPED = re.compile(rf'{HIDDEN}|["\\]')
+_ODD_IN_BLOCK = re.compile(rf"(?![\t\n])(?:{HIDDEN})")
 # A first character that has no meaning in YAML, and not a document marker.
 _BEGINS_PLAIN = re.compile(r"(?!(?:---|\.\.\.)(?: |$))(?:[^-?:,\[\]{}#&*!|>'\"%@` ]|[-?:](?=[^ ]))")
 _STEP = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
@@ -184,7 +184,7 @@ def _may_be_plain(text: str) -> bool:
 
 def _is_odd(text: str) -> bool:
     plain = text.isascii() and text.isprintable()  # nearly all texts, and a cheap check
-    return not plain and HIDDEN.search(text) is not None
+    return not plain and re.search(HIDDEN, text) is not None
 
 
 def _may_be_literal(text: str) -> bool:

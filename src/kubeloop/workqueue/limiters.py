@@ -74,7 +74,7 @@ class ItemExponentialFailureRateLimiter(Generic[K]):
         self._failures.pop(key, None)
 
     def num_requeues(self, key: K) -> int:
-        return self._failures[key]
+        return self._failures.get(key, 0)  # in a Counter, [] of a missing key is slow
 
 
 @final
@@ -96,7 +96,7 @@ class ItemFastSlowRateLimiter(Generic[K]):
         self._failures.pop(key, None)
 
     def num_requeues(self, key: K) -> int:
-        return self._failures[key]
+        return self._failures.get(key, 0)  # in a Counter, [] of a missing key is slow
 
 
 @final

@@ -80,15 +80,14 @@ class Waiters:
             self.futures.append(future)
         try:
             if until is None or self._timer is not None:
-                await future
+                await future  # `wake_one` has removed it
             else:
                 await self._wait_with_timer(future, until)
         except BaseException:
-            self.wake_one()
-            raise
-        finally:
             if future in self.futures:
                 self.futures.remove(future)
+            self.wake_one()
+            raise
 
     async def _wait_with_timer(self, future: asyncio.Future[None], until: float) -> None:
         self._timer = future
@@ -142,6 +141,8 @@ class ThreadsafeCalls:
         The lock closes the race with a `put()` that found no loop to wake.
         """
         loop = asyncio.get_running_loop()
+        if self._loop is loop:
+            return not self.pending  # a later `put()` wakes the loop
         with self._lock:
             if self._loop is not loop:
                 self._loop = loop

@@ -9,7 +9,7 @@ import pytest
 
 from kubeloop.meta import is_condition_true
 from kubeloop.testing.workloads.pod_lifecycle import OUTCOME, next_step, terminated_status
-from kubeloop.wire.core.v1 import Pod
+from kubeloop.wire.core.v1 import EphemeralContainer, Pod
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 
@@ -118,6 +118,22 @@ def test_a_running_pod_can_be_made_unready() -> None:
 
     assert pod.status.phase == "Running"
     assert not is_condition_true(pod.status.conditions, "Ready")
+
+
+def test_an_ephemeral_container_starts_in_a_ready_pod_and_ends_with_it() -> None:
+    pod = a_pod()
+    advance(pod, 9)
+    pod.spec.ephemeral_containers = [EphemeralContainer(name="tools", image="busybox")]
+
+    stages = advance(pod, 9)
+    ended = terminated_status(pod, NOW)
+
+    (tools,) = pod.status.ephemeral_container_statuses
+    assert stages == ["debugging 0"]
+    assert (tools.name, tools.state.running is not None) == ("tools", True)
+    assert tools.container_id != pod.status.container_statuses[0].container_id
+    assert ended is not None
+    assert ended.ephemeral_container_statuses[0].state.terminated is not None
 
 
 def test_a_deleted_pod_ends_before_it_goes() -> None:

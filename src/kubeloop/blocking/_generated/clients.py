@@ -6,13 +6,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Unpack, cast, final, overload
 
 from kubeloop import clients, discovery, rest
 from kubeloop.blocking.calls import in_caller_thread
+from kubeloop.blocking.process import PortConnection, Process
 from kubeloop.blocking.reference import LoopReference
 from kubeloop.blocking.stream import Stream, iterate_awaited
 from kubeloop.clients import (
@@ -23,6 +25,7 @@ from kubeloop.clients import (
     DrainStep,
     EventCondition,
     IncludeObject,
+    LabelSelection,
     ListArguments,
     ObjectList,
     PartialObjectMetadata,
@@ -58,6 +61,7 @@ from kubeloop.rest import Params, Request, Response, RESTStats, WarningHandler
 from kubeloop.wire import RawEvent, ResourceInfo
 
 if TYPE_CHECKING:
+    from kubeloop.streams import CopyProgress, ExecResult, LogEntry, PortForward
     from kubeloop.wire.apps.v1 import DaemonSet, Deployment, StatefulSet
     from kubeloop.wire.authentication.v1 import BoundObjectReference, TokenRequest
     from kubeloop.wire.autoscaling.v1 import Scale
@@ -484,7 +488,7 @@ class ResourceClient(Generic[T]):
 
     def logs(
         self: ResourceClient[Pod],
-        name: str,
+        target: str,
         *,
         container: str = "",
         follow: bool = False,
@@ -499,12 +503,17 @@ class ResourceClient(Generic[T]):
     ) -> Stream[str]:
         """The lines of a container's log; with `follow`, new lines as well.
 
-        Bytes that are not UTF-8 are replaced. If you leave early, the connection is closed.
+        `target` is the name of a pod, or `deploy/web` for one of its pods. A log that is followed
+        continues after a lost connection, without repeating a line, and after a restart of the
+        container; it ends when the container does. Lines that may be missing, because the log was
+        rotated meanwhile, are a warning of the logger `kubeloop.streams.logs`; `log_entries` has
+        them as entries. Bytes that are not UTF-8 are replaced. If you leave early, the connection
+        is closed.
         Raises: NotFound; BadRequest while there is no log yet.
         """
         return self._reference.stream(
             lambda wrapped: wrapped.logs(
-                name,
+                target,
                 container=container,
                 follow=follow,
                 previous=previous,
@@ -516,6 +525,330 @@ class ResourceClient(Generic[T]):
                 stream=stream,
                 insecure_skip_tls_verify_backend=insecure_skip_tls_verify_backend,
             )
+        )
+
+    def log_entries(
+        self: ResourceClient[Pod],
+        target: str = "",
+        *,
+        selector: LabelSelection | None = None,
+        container: str = "",
+        all_containers: bool = False,
+        follow: bool = False,
+        previous: bool = False,
+        since_seconds: int | None = None,
+        since_time: datetime | None = None,
+        tail_lines: int | None = None,
+        max_streams: int = 100,
+    ) -> Stream[LogEntry]:
+        """The logs of one pod, or of all pods of a selector, as `LogLine`, `LogStart`, `LogGap`.
+
+        Without `container`, the default container of each pod is read, with `all_containers` all.
+        With `follow` all logs are read at once, as they are written, and those of pods that are
+        created later as well; `tail_lines` and the like are for the pods that exist at the start.
+        Each log begins with a `LogStart`, and again after each restart of its container. A
+        `LogGap` says that lines may be missing. If you read slowly, the logs wait on the servers.
+        Raises: InvalidArgument when more than `max_streams` containers are to be followed.
+        """
+        return self._reference.stream(
+            lambda wrapped: wrapped.log_entries(
+                target,
+                selector=selector,
+                container=container,
+                all_containers=all_containers,
+                follow=follow,
+                previous=previous,
+                since_seconds=since_seconds,
+                since_time=since_time,
+                tail_lines=tail_lines,
+                max_streams=max_streams,
+            )
+        )
+
+    def exec(
+        self: ResourceClient[Pod],
+        target: str,
+        command: Sequence[str],
+        *,
+        container: str = "",
+        stdin: bool | bytes | str = False,
+        stderr: bool = True,
+        tty: bool = False,
+        check: bool = False,
+        max_output: int = 64 * 1024 * 1024,
+    ) -> ExecResult:
+        """Run a program in a container, for its result or to talk to it in a block.
+
+            result = pods.exec("web-1", ["ls", "/"])
+            print(result.exit_code, result.text)
+
+            with pods.open_exec("web-1", ["sh"], stdin=True, tty=True) as process:
+                process.stdin.write("ls\n")
+                for line in process.stdout.lines():
+                    ...
+
+        `target` is the name of a pod, or `deploy/web` for one of its pods that is ready; `command`
+        has the words of the command, without a shell. Without `container`, the only container of
+        the pod is used, or the default one of a target. Bytes or text as `stdin` are the input of
+        a command that is not talked to. With `check`, a program that fails is a
+        `NonZeroExitCode`. A `tty` has no stderr.
+        An interrupted call ends the connection; the program may go on.
+        Raises: NotFound; BadRequest when the container is not clear; ApiError when the program
+        cannot be started; ResponseTooLarge when it writes more than `max_output` bytes;
+        UnsupportedByServer when the server cannot end the input.
+        """
+        return self._reference.call(
+            lambda wrapped: wrapped.exec(
+                target,
+                command,
+                container=container,
+                stdin=stdin,
+                stderr=stderr,
+                tty=tty,
+                check=check,
+                max_output=max_output,
+            )
+        )
+
+    def open_exec(
+        self: ResourceClient[Pod],
+        target: str,
+        command: Sequence[str],
+        *,
+        container: str = "",
+        stdin: bool | bytes | str = False,
+        stderr: bool = True,
+        tty: bool = False,
+        check: bool = False,
+        max_output: int = 64 * 1024 * 1024,
+    ) -> AbstractContextManager[Process]:
+        """As `exec`, for a block that talks to the program."""
+        return self._reference.open(
+            lambda wrapped: wrapped.exec(
+                target,
+                command,
+                container=container,
+                stdin=stdin,
+                stderr=stderr,
+                tty=tty,
+                check=check,
+                max_output=max_output,
+            ),
+            Process,
+        )
+
+    def attach(
+        self: ResourceClient[Pod],
+        target: str,
+        *,
+        container: str = "",
+        stdin: bool | bytes | str = False,
+        stderr: bool = True,
+        tty: bool = False,
+        check: bool = False,
+        max_output: int = 64 * 1024 * 1024,
+    ) -> ExecResult:
+        """Connect to the program that a container runs; as `exec`, without a command.
+
+        `stdin` and `tty` have effect only if the container has them in its spec.
+        """
+        return self._reference.call(
+            lambda wrapped: wrapped.attach(
+                target,
+                container=container,
+                stdin=stdin,
+                stderr=stderr,
+                tty=tty,
+                check=check,
+                max_output=max_output,
+            )
+        )
+
+    def open_attach(
+        self: ResourceClient[Pod],
+        target: str,
+        *,
+        container: str = "",
+        stdin: bool | bytes | str = False,
+        stderr: bool = True,
+        tty: bool = False,
+        check: bool = False,
+        max_output: int = 64 * 1024 * 1024,
+    ) -> AbstractContextManager[Process]:
+        """As `attach`, for a block that talks to the program."""
+        return self._reference.open(
+            lambda wrapped: wrapped.attach(
+                target,
+                container=container,
+                stdin=stdin,
+                stderr=stderr,
+                tty=tty,
+                check=check,
+                max_output=max_output,
+            ),
+            Process,
+        )
+
+    def debug(
+        self: ResourceClient[Pod],
+        target: str,
+        *,
+        image: str,
+        command: Sequence[str] = (),
+        name: str = "",
+        target_container: str = "",
+        stdin: bool | bytes | str = False,
+        tty: bool = False,
+        check: bool = False,
+        max_output: int = 64 * 1024 * 1024,
+        wait_for: float = 60.0,
+    ) -> ExecResult:
+        """Add an ephemeral container to a pod, wait until it runs, and attach to it.
+
+            with pods.open_debug("web-1", image="busybox", stdin=True, tty=True) as process:
+                ...
+
+        With `target_container` it sees the processes of that container. The container stays in
+        the pod; a cancelled call may leave it, too.
+        Raises: DebugFailed when it does not start within `wait_for` seconds; as `exec`.
+        """
+        return self._reference.call(
+            lambda wrapped: wrapped.debug(
+                target,
+                image=image,
+                command=command,
+                name=name,
+                target_container=target_container,
+                stdin=stdin,
+                tty=tty,
+                check=check,
+                max_output=max_output,
+                wait_for=wait_for,
+            )
+        )
+
+    def open_debug(
+        self: ResourceClient[Pod],
+        target: str,
+        *,
+        image: str,
+        command: Sequence[str] = (),
+        name: str = "",
+        target_container: str = "",
+        stdin: bool | bytes | str = False,
+        tty: bool = False,
+        check: bool = False,
+        max_output: int = 64 * 1024 * 1024,
+        wait_for: float = 60.0,
+    ) -> AbstractContextManager[Process]:
+        """As `debug`, for a block that talks to the program."""
+        return self._reference.open(
+            lambda wrapped: wrapped.debug(
+                target,
+                image=image,
+                command=command,
+                name=name,
+                target_container=target_container,
+                stdin=stdin,
+                tty=tty,
+                check=check,
+                max_output=max_output,
+                wait_for=wait_for,
+            ),
+            Process,
+        )
+
+    def copy_to(
+        self: ResourceClient[Pod],
+        target: str,
+        source: str | PathLike[str],
+        destination: str,
+        *,
+        container: str = "",
+        progress: Callable[[CopyProgress], object] | None = None,
+    ) -> CopyProgress:
+        """Copy a file or a folder of this machine into a container, which needs `tar`.
+
+            pods.copy_to("web-1", "site/", "/srv/www")
+
+        `destination` is the path of the copy; with a slash at its end, the copy is in that folder
+        and has the name of `source`. The folder above it must exist; existing files are replaced.
+        Modes, times and symbolic links are kept. `progress` is called after each megabyte.
+        Raises: CopyFailed, which says how much was sent; NotFound. An interrupted call leaves what
+        was written.
+        """
+        return self._reference.call(
+            lambda wrapped: wrapped.copy_to(
+                target, source, destination, container=container, progress=progress
+            )
+        )
+
+    def copy_from(
+        self: ResourceClient[Pod],
+        target: str,
+        source: str,
+        destination: str | PathLike[str],
+        *,
+        container: str = "",
+        progress: Callable[[CopyProgress], object] | None = None,
+    ) -> CopyProgress:
+        """Copy a file or a folder of a container to this machine; the container needs `tar`.
+
+            pods.copy_from("web-1", "/var/log/app", "logs")
+
+        `destination` is the path of the copy; with a slash at its end, the copy is in that folder
+        and has the name of `source`. Nothing is written outside of it: a link that leads outside,
+        a path with `..` and a device are errors. Each file is complete when it appears.
+        Raises: CopyFailed, which says how much is complete; NotFound. An interrupted call leaves
+        the files that were complete.
+        """
+        return self._reference.call(
+            lambda wrapped: wrapped.copy_from(
+                target, source, destination, container=container, progress=progress
+            )
+        )
+
+    def port_forward(
+        self: ResourceClient[Pod],
+        target: str,
+        *ports: int | str,
+        addresses: Sequence[str] = ("localhost",),
+        reconnect: bool = False,
+    ) -> AbstractContextManager[PortForward]:
+        """Forward local ports to ports of a pod, while the block lasts.
+
+            with pods.port_forward("web-1", 8080) as local:
+                print(f"http://127.0.0.1:{local.port}/")
+
+        A port is a number, for a free local port, or as kubectl has it: `"8080"` for the same
+        local port, `"8888:8080"`, `":8080"`. `target` is the name of a pod, or `svc/web`, whose
+        ports are mapped to those of a ready pod. Any number of connections can be open; an error
+        of one, such as a refused connection, ends that one and is logged. A connection that is
+        not read slows the others down, too.
+        With `reconnect`, a pod that was replaced is followed: new connections go to its
+        successor. Otherwise the block fails with `StreamBroken` when the connection is lost.
+        Raises: NotFound, NoReadyPod; InvalidArgument when no local port is available.
+        """
+        return self._reference.context(
+            lambda wrapped: wrapped.port_forward(
+                target, *ports, addresses=addresses, reconnect=reconnect
+            )
+        )
+
+    def open_connection(
+        self: ResourceClient[Pod], target: str, port: int
+    ) -> AbstractContextManager[PortConnection]:
+        """A connection to a port of a pod, without a local listener.
+
+            with pods.open_connection("web-1", 8080) as connection:
+                connection.write(b"ping")
+                answer = connection.read()
+
+        Raises: PortForwardFailed when the pod refuses it, at the first read or write; NotFound.
+        """
+        return self._reference.open(
+            lambda wrapped: wrapped.open_connection(target, port),
+            PortConnection,
         )
 
     def token(

@@ -11,6 +11,7 @@ Modules are imported on first use. `service.Service` is the server, `core` wires
 - `builtin`, `schema`: built-in kinds, and the kinds of CRDs
 - `access`, `admission`: authentication, authorization, the admission chain, webhooks
 - `describe`, `representations`: discovery and OpenAPI; tables and metadata-only objects
+- `kubelet`: commands, ports and files of containers, as tests register them
 - `registry`, `runtime_config`, `statuses`, `identity`, `faults`, `seeds`: shared by all of them
 """
 

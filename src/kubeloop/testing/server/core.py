@@ -26,6 +26,7 @@ from .controllers.protection import ProtectionController
 from .describe.document_handler import DocumentHandler
 from .faults import Faults
 from .identity import User
+from .kubelet.programs import Programs
 from .registry import Registry
 from .request.calls import Call
 from .request.negotiation import JSON
@@ -35,6 +36,7 @@ from .serving.dispatch import Dispatcher
 from .serving.http import HTTPHandler
 from .serving.streaming import Streamer
 from .storage.store import Change, Object, Store, timestamp
+from .verbs.containers import Containers
 from .verbs.deletion import Deleter
 from .verbs.logs import Logs
 from .verbs.subresources import Subresources
@@ -58,6 +60,7 @@ class Core:
         *,
         clock: Clock,
         faults: Faults,
+        programs: Programs,
         security: Security,
         history: int,
         queue: int,
@@ -86,6 +89,7 @@ class Core:
         )
         self.deleter = Deleter(self.verbs)
         self.logs = Logs(self.verbs)
+        self.containers = Containers(self.verbs, self.logs)
         self._definitions = DefinitionController(
             self.store, self.registry, self.deleter, self.hub, clock=clock
         )
@@ -124,6 +128,8 @@ class Core:
                 documents=documents,
             ),
             Streamer(self.hub, self.logs, faults, clock=clock),
+            programs=programs,
+            logs=self.logs,
             faults=faults,
             security=security,
             flow_control=FlowControl(self.store),

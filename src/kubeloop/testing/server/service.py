@@ -26,6 +26,7 @@ from .access.security import ADMIN, Security
 from .core import Core
 from .faults import Faults
 from .identity import User
+from .kubelet.programs import Programs
 from .runtime_config import RuntimeConfig, parse_runtime_config
 from .serving.listening import Listener
 from .storage.store import HISTORY, StoreStats
@@ -94,6 +95,7 @@ class Service:
         self._run = contextlib.AsyncExitStack()  # what ends with the current `Core`
         self.token = secrets.token_urlsafe(24) if self._needs_credentials else ""
         self.faults = Faults()
+        self.programs = Programs()
         self._listener = Listener(host, port, tls=tls)
         self._core: Core | None = None
 
@@ -210,6 +212,7 @@ class Service:
             core = Core(
                 clock=self._clock,
                 faults=self.faults,
+                programs=self.programs,
                 security=Security(),
                 is_enabled=self._is_enabled,
                 guard=self._guard,
@@ -218,6 +221,8 @@ class Service:
                 queue=self._watch_queue,
             )
             core.load(before.store if before is not None else None)
+            if before is not None:
+                core.logs.adopt(before.logs)
             self._secure(core)
             self._core = core
             if core.file is not None:

@@ -1,6 +1,7 @@
 """The lifecycle of a bound pod: creating, running, ready, finished, terminated.
 
 Guarantees: pure; from the current status of a pod to the next one, and how long that takes.
+Ephemeral containers of a ready pod start one step after they were added, and keep running.
 A pod that is deleted has ended containers and is not ready before it goes, as with a kubelet.
 Pods with `restartPolicy: Always` run for ever; others succeed after one step. The annotation
 `kubeloop.testing/outcome`, of a pod or of its template, changes that:
@@ -85,6 +86,8 @@ def terminated_status(pod: Pod, now: datetime) -> PodStatus | None:
     for each in status.container_statuses:
         each.state = ContainerState(terminated=_last_state(pod, each, now))
         each.started = False
+    for each in status.ephemeral_container_statuses:
+        each.state = ContainerState(terminated=_last_state(pod, each, now))
     codes = [_exit_code(each) for each in status.container_statuses]
     # `getPhase` of the kubelet, for a pod whose containers are not restarted any more.
     _set_finished(status, "Failed" if any(codes) else "Succeeded")
@@ -130,8 +133,29 @@ def _from_running(pod: Pod, outcome: str, now: datetime) -> Step | None:
     if outcome == "unready":
         return Step("ready", _unready_status(pod, now, ""), steps=0) if is_ready else None
     if is_ready:
-        return None
+        return _debugging(pod, now)
     return Step("unready", _running_status(pod, now, pod.status.pod_ip or ""))
+
+
+def _debugging(pod: Pod, now: datetime) -> Step | None:
+    """Start ephemeral containers that were added to a running pod."""
+    known = {each.name for each in pod.status.ephemeral_container_statuses}
+    new = [each for each in pod.spec.ephemeral_containers if each.name not in known]
+    if not new:
+        return None
+    status = PodStatus.from_dict(pod.status.to_dict())
+    for each in new:
+        started = ContainerStatus(
+            name=each.name,
+            image=each.image or "",
+            image_id="",
+            ready=False,
+            restart_count=0,
+            state=ContainerState(running=ContainerStateRunning(started_at=now)),
+        )
+        started.container_id = _container_id(pod, started)
+        status.ephemeral_container_statuses.append(started)
+    return Step(f"debugging {len(known)}", status)
 
 
 def _failing(pod: Pod, now: datetime) -> Step:

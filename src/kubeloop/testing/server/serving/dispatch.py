@@ -54,6 +54,7 @@ from ..statuses import (
 )
 from ..storage.selection import Selection, selection
 from ..storage.store import Object, encoded
+from ..verbs.connections import PodConnection
 from ..verbs.deletion import Deleter, DeleteResult
 from ..verbs.lists import list_page
 from ..verbs.logs import LogStream
@@ -86,7 +87,7 @@ class ListStream(msgspec.Struct, frozen=True):
     warnings: tuple[str, ...] = ()
 
 
-Outcome: TypeAlias = Response | WatchStream | LogStream | ListStream
+Outcome: TypeAlias = Response | WatchStream | LogStream | ListStream | PodConnection
 _Verb: TypeAlias = Callable[
     [Request, ServedResource, ResourcePath], Awaitable[Response | WatchStream | ListStream]
 ]

@@ -14,16 +14,18 @@ Every request passes this handler chain, in this order; kube-apiserver's has the
 
 Guarantees: a client always gets a Status and never a traceback, and no request stops the
 server; a response of more than 128 KiB is compressed for clients that accept gzip.
-See also: `dispatch` (what a request does), `streaming` (watches and logs).
+See also: `dispatch` (what a request does), `streaming` (watches and logs),
+`remote_commands` and `port_forwards` (connections to pods).
 """
 
 from __future__ import annotations
 
 import asyncio
+import functools
 import gzip
 import logging
 from collections.abc import Awaitable, Callable
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 from urllib.parse import parse_qsl, unquote
 
 import msgspec
@@ -35,8 +37,9 @@ from kubeloop.kit import Clock, HostGuard
 from ..access.flow_control import FlowControl
 from ..access.security import Security
 from ..describe.health import is_health_check
-from ..faults import Faults, Reply
+from ..faults import Faults, Reply, SeenRequest
 from ..identity import User
+from ..kubelet.programs import Programs
 from ..request.formatting import format_body, indent, is_pretty
 from ..request.negotiation import (
     JSON,
@@ -57,9 +60,14 @@ from ..statuses import (
 )
 from ..storage.store import encoded
 from ..values.uids import new_uid
-from ..verbs.logs import LogStream
+from ..verbs.connections import PodConnection, PortForward, RemoteCommand
+from ..verbs.logs import Logs, LogStream
 from .dispatch import Dispatcher, ListStream, WatchStream
 from .streaming import Streamer
+
+if TYPE_CHECKING:
+    from .port_forwards import PortForwards
+    from .remote_commands import RemoteCommands
 
 __all__ = ["BODY_LIMIT", "HTTPHandler", "http_server"]
 
@@ -81,6 +89,8 @@ class HTTPHandler:
         dispatcher: Dispatcher,
         streamer: Streamer,
         *,
+        programs: Programs,
+        logs: Logs,
         faults: Faults,
         security: Security,
         flow_control: FlowControl,
@@ -90,6 +100,8 @@ class HTTPHandler:
     ) -> None:
         self._dispatcher = dispatcher
         self._streamer = streamer
+        self._programs = programs
+        self._logs = logs
         self._faults = faults
         self._security = security
         self._flow_control = flow_control
@@ -145,15 +157,44 @@ class HTTPHandler:
         if security.decides:
             security.authorize(request)
         outcome = await self._dispatcher.dispatch(request)
-        if isinstance(outcome, WatchStream):
-            return await self._streamer.send(http, outcome, seen, headers)
-        if isinstance(outcome, LogStream):
-            return await self._streamer.send_log(http, outcome, headers)
-        if isinstance(outcome, ListStream):
-            return await self._streamer.send_list(http, outcome, headers)
+        if not isinstance(outcome, Response):
+            return await self._stream(http, outcome, seen, headers)
         if self._settle is not None and request.method not in {"GET", "HEAD"}:
             await self._settle()
         return await self._send(http, outcome, headers)
+
+    async def _stream(
+        self,
+        http: web.BaseRequest,
+        outcome: WatchStream | LogStream | ListStream | PodConnection,
+        seen: SeenRequest,
+        headers: CIMultiDict[str],
+    ) -> web.StreamResponse:
+        match outcome:
+            case WatchStream():
+                return await self._streamer.send(http, outcome, seen, headers)
+            case LogStream():
+                return await self._streamer.send_log(http, outcome, headers)
+            case ListStream():
+                return await self._streamer.send_list(http, outcome, headers)
+            case RemoteCommand():
+                return await self._remote_commands.serve(http, outcome, headers)
+            case PortForward():
+                return await self._port_forwards.serve(http, outcome, headers)
+
+    # Imported on first use: few tests connect to pods.
+
+    @functools.cached_property
+    def _remote_commands(self) -> RemoteCommands:
+        from .remote_commands import RemoteCommands
+
+        return RemoteCommands(self._programs, self._logs)
+
+    @functools.cached_property
+    def _port_forwards(self) -> PortForwards:
+        from .port_forwards import PortForwards
+
+        return PortForwards(self._programs)
 
     async def _read_body(self, http: web.BaseRequest) -> bytes:
         length = http.content_length

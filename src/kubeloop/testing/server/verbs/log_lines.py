@@ -27,8 +27,10 @@ __all__ = [
     "LogOptions",
     "append_text",
     "container_lines",
+    "container_status",
     "has_ended",
     "log_options",
+    "run_of",
     "select_lines",
 ]
 
@@ -137,7 +139,7 @@ def container_lines(pod: Object, container: str, *, previous: bool = False) -> l
     Raises:
         StatusError: 400 where a kubelet has no log (`validateContainerLogStatus`).
     """
-    status = _status_of(pod, container)
+    status = container_status(pod, container)
     if status is None:
         return None
     state, last = status.get("state") or {}, (status.get("lastState") or {}).get("terminated")
@@ -164,8 +166,8 @@ _WAITING = {
 def has_ended(pod: Object, container: str) -> bool:
     """Whether nothing more is written to the log of a container."""
     phase = (pod.get("status") or {}).get("phase") or ""
-    status = _status_of(pod, container)
-    is_running = status is None or "running" in (status.get("state") or {})
+    status = container_status(pod, container)
+    is_running = status is None or "running" in run_of(status)
     return phase != "Running" or not is_running
 
 
@@ -173,7 +175,14 @@ def _refused(pod: Object, container: str, why: str) -> StatusError:
     return bad_request(why.format(f'"{container}" in pod "{pod["metadata"]["name"]}"'))
 
 
-def _status_of(pod: Object, container: str) -> Object | None:
+def run_of(status: Object | None) -> Object:
+    """The state in a container status; empty without one."""
+    found: Object = (status or {}).get("state") or {}
+    return found
+
+
+def container_status(pod: Object, container: str) -> Object | None:
+    """The status of a container; None if the pod has none for it."""
     status = pod.get("status") or {}
     for field in ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"):
         for each in status.get(field) or ():

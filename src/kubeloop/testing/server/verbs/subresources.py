@@ -1,9 +1,9 @@
-"""Subresources: status, scale, eviction, binding, token, log.
+"""Subresources: status, scale, eviction, binding, token, log, exec, attach, portforward.
 
 Guarantees: a write to a subresource changes only its part of the object; rejections have
 kube-apiserver's Status.
 See also: `writing` (the writes), `objects` (which part a subresource is), `evictions`,
-`scales`, `logs`.
+`scales`, `logs`, `connections`.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from ..statuses import (
     unknown_resource,
 )
 from ..storage.store import Object, encoded
+from .connections import PodConnection, connect
 from .deletion import Deleter
 from .logs import Logs, LogStream
 from .objects import decode_subresource, match_path
@@ -60,7 +61,7 @@ class Subresources:
 
     async def respond(
         self, request: Request, served: ServedResource, path: ResourcePath
-    ) -> Response | LogStream:
+    ) -> Response | LogStream | PodConnection:
         """Carry out a request for a subresource. Raises `StatusError`."""
         part = served.part(path.subresource)
         if part is None and served.custom is not None:
@@ -79,6 +80,8 @@ class Subresources:
                 return await self._scale(request, served, path)
             case "log":
                 return self._logs.respond(request, Call(served, path.namespace, path.name))
+            case "exec" | "attach" | "portforward":
+                return connect(self._verbs, request, call_for(request, served, path, NO_OPTIONS))
             case "eviction" | "binding" | "token":
                 return await self._create(request, served, path)
         raise _not_implemented(path)

@@ -1,0 +1,172 @@
+"""Port forwarding on the embedded server, with real local connections."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+
+import pytest
+
+from kubeloop.clients import ResourceClient
+from kubeloop.errors import InvalidArgument, NotFound, StreamBroken
+from kubeloop.streams import PortForwardFailed
+from kubeloop.testing import APIServer
+from kubeloop.wire.core.v1 import Pod
+
+from .conftest import CuttingProxy, create, pod_of, service_of
+
+
+async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    while chunk := await reader.read(65536):
+        writer.write(chunk)
+        await writer.drain()
+    writer.write(b"!")
+    writer.write_eof()
+
+
+@pytest.fixture
+async def web(server: APIServer, pods: ResourceClient[Pod]) -> ResourceClient[Pod]:
+    """A client of pods, with the pod `web` that echoes on port 8080."""
+    await create(pods, pod_of("web", app="web"))
+    server.kubelet.port(8080, echo)
+    return pods
+
+
+async def ask(port: int, data: bytes, host: str = "127.0.0.1") -> bytes:
+    """Send data and the end of it, and read to the end."""
+    reader, writer = await asyncio.open_connection(host, port)
+    try:
+        writer.write(data)
+        writer.write_eof()
+        return await reader.read()
+    finally:
+        writer.close()
+        with contextlib.suppress(ConnectionError):
+            await writer.wait_closed()
+
+
+async def test_a_local_port_leads_to_the_pod(web: ResourceClient[Pod]) -> None:
+    """WTC-26: the half-close is passed on, the answer follows it."""
+    async with web.port_forward("web", 8080) as local:
+        assert await ask(local.port, b"hello") == b"hello!"
+        assert await ask(local.port, b"again") == b"again!"
+        assert local.stats().accepted == 2
+
+    with pytest.raises(OSError):
+        await asyncio.open_connection("127.0.0.1", local.port)
+
+
+@pytest.mark.timeout(20)
+async def test_a_hundred_connections_share_one_tunnel(
+    server: APIServer, web: ResourceClient[Pod]
+) -> None:
+    async with web.port_forward("web", 8080) as local:
+        data = [str(each).encode() * 10_000 for each in range(100)]
+        answers = await asyncio.gather(*(ask(local.port, each) for each in data))
+
+    assert answers == [each + b"!" for each in data]
+    assert sum(seen.path.endswith("/portforward") for seen in server.requests) == 1
+
+
+async def test_large_data_passes_unchanged(web: ResourceClient[Pod]) -> None:
+    data = bytes(range(256)) * 40_000
+
+    async def send(writer: asyncio.StreamWriter) -> None:
+        writer.write(data)
+        await writer.drain()
+        writer.write_eof()
+
+    async with web.port_forward("web", 8080) as local:
+        reader, writer = await asyncio.open_connection("127.0.0.1", local.port)
+        _, answer = await asyncio.gather(send(writer), reader.read())
+        writer.close()
+
+    assert answer == data + b"!"
+
+
+async def test_a_refused_connection_ends_and_the_forward_goes_on(
+    web: ResourceClient[Pod], caplog: pytest.LogCaptureFixture
+) -> None:
+    """WTC-C15"""
+    async with web.port_forward("web", 9999, 8080) as local:
+        with contextlib.suppress(ConnectionError):
+            assert await ask(local.ports[0].local, b"x") == b""
+        assert await ask(local.ports[-1].local, b"x") == b"x!"
+        assert local.stats().failed == 1
+
+    assert "connection to port 9999 of web: forward port 9999 of web" in caplog.text
+    assert "refused" in caplog.text
+
+
+async def test_an_explicit_local_port_is_used_or_is_an_error(web: ResourceClient[Pod]) -> None:
+    """WTC-26"""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(InvalidArgument, match=f"cannot listen: 127.0.0.1:{port}"):
+            async with web.port_forward("web", f"{port}:8080", addresses=["127.0.0.1"]):
+                pass
+    async with web.port_forward("web", f"{port}:8080", addresses=["127.0.0.1"]) as local:
+        assert local.port == port
+
+
+async def test_a_service_maps_its_ports(server: APIServer, web: ResourceClient[Pod]) -> None:
+    await server.client().core_v1.services("default").create(service_of("web", 80, 8080))
+
+    async with web.port_forward("svc/web", 80) as local:
+        assert await ask(local.port, b"x") == b"x!"
+    with pytest.raises(InvalidArgument, match="port 81 of svc/web: it has only 80"):
+        async with web.port_forward("svc/web", 81):
+            pass
+
+
+async def test_a_connection_without_a_listener(web: ResourceClient[Pod]) -> None:
+    async with web.open_connection("web", 8080) as connection:
+        await connection.write(b"ping")
+        assert await connection.read() == b"ping"
+        await connection.write_eof()
+        assert [chunk async for chunk in connection] == [b"!"]
+    with pytest.raises(StreamBroken):
+        await connection.write(b"late")
+
+
+async def test_a_refused_connection_is_an_error(web: ResourceClient[Pod]) -> None:
+    with pytest.raises(PortForwardFailed, match="refused"):
+        async with web.open_connection("web", 9999) as connection:
+            await connection.read()
+    with pytest.raises(NotFound):
+        async with web.open_connection("gone", 8080):
+            pass
+
+
+async def test_a_lost_connection_fails_the_block(
+    proxy: CuttingProxy, web: ResourceClient[Pod]
+) -> None:
+    """WTC-29"""
+
+    async def forward() -> None:
+        async with web.port_forward("web", 8080):
+            proxy.cut()
+            await asyncio.Event().wait()
+
+    with pytest.raises(StreamBroken, match=r"closed|lost"):
+        await forward()
+
+
+async def test_reconnect_follows_a_pod_that_is_replaced(
+    server: APIServer, proxy: CuttingProxy, web: ResourceClient[Pod]
+) -> None:
+    direct = server.client().core_v1
+    pods = direct.pods("default")
+    await direct.services("default").create(service_of("web"))
+    async with web.port_forward("svc/web", 80, reconnect=True) as local:
+        assert await ask(local.port, b"one") == b"one!"
+        await pods.delete("web", grace_period=0)
+        proxy.cut()
+        while (stats := local.stats()).open:
+            await asyncio.sleep(0)
+        answer = asyncio.ensure_future(ask(local.port, b"two"))
+        await create(pods, pod_of("web-next", app="web"))
+
+        assert await answer == b"two!"
+        assert (local.stats().pod, stats.pod) == ("web-next", "web")
