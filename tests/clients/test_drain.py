@@ -281,7 +281,7 @@ async def test_a_timeout_names_the_pods_that_are_left(client: APIClient) -> None
     await a_budget(client, 0)
 
     with pytest.raises(DrainFailed, match="1 pods are left: pod default/web: global") as error:
-        await client.core_v1.nodes().drain("node-1", timeout=0.3)
+        await client.core_v1.nodes().drain("node-1", timeout=1)
 
     (failure,) = error.value.errors.values()
     assert isinstance(failure, WaitTimeout)

@@ -95,7 +95,7 @@ async def test_a_timeout_says_what_the_pod_waits_for_and_deletes_it(client: Clie
     pod.metadata.annotations = {OUTCOME: "no-image"}
 
     with pytest.raises(WaitTimeout, match="main: ImagePullBackOff"):
-        await client.run(pod, timeout=0.3)
+        await client.run(pod, timeout=1.5)
 
     deleted = await client.resource(Pod).get_or_none("work")
     assert deleted is None or deleted.metadata.deletion_timestamp is not None

@@ -117,7 +117,7 @@ async def test_a_wait_that_times_out_names_the_image_that_cannot_be_pulled(
                 break
 
     with pytest.raises(WaitTimeout, match=r"pod web-\w+-\w+: main: ImagePullBackOff") as error:
-        await web.wait(timeout=0.05)
+        await web.wait(timeout=1)
 
     assert "ImagePullBackOff" in error.value.last_seen
     assert (await web.status()).problems[0].container == "main"
