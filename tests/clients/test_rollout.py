@@ -65,7 +65,9 @@ async def break_image(client: APIClient) -> None:
 
 
 async def pod_names(client: APIClient) -> set[str]:
-    return {pod.metadata.name for pod in await client.core_v1.pods().list(selector="app=web")}
+    """Without those that are terminating, which do not count as replicas any more."""
+    pods = await client.core_v1.pods().list(selector="app=web")
+    return {pod.metadata.name for pod in pods if pod.metadata.deletion_timestamp is None}
 
 
 @pytest.mark.usefixtures("running")
