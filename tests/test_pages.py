@@ -28,6 +28,7 @@ PAGES = (
     "docs/how-to/controllers.md",
     "docs/how-to/credentials.md",
     "docs/how-to/events.md",
+    "docs/how-to/everyday.md",
     "docs/how-to/from-client-go.md",
     "docs/index.md",
     "docs/how-to/inspector.md",
@@ -92,9 +93,8 @@ def rolled_out_by(path: str) -> Callable[[Deployment], bool]:
 
 @pytest.mark.parametrize(
     "path",
-    ["docs/how-to/migrating.md", "docs/how-to/controllers.md", "examples/deployment.py",
-     "examples/blocking_deployment.py"],
-)  # fmt: skip
+    ["docs/how-to/controllers.md", "examples/deployment.py", "examples/blocking_deployment.py"],
+)
 def test_a_rollout_is_complete_when_all_pods_are_new_and_available(path: str) -> None:
     is_rolled_out = rolled_out_by(path)
     done = {"replicas": 2, "updatedReplicas": 2, "availableReplicas": 2}
@@ -148,6 +148,7 @@ def test_the_script_for_a_new_image_fails_if_the_image_cannot_be_pulled(
     assert ended.returncode != 0
     assert "runs the new image" not in ended.stdout
     assert "WaitTimeout" in ended.stderr
+    assert "ImagePullBackOff" in ended.stderr
 
 
 @pytest.mark.timeout(120)

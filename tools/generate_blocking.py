@@ -51,6 +51,7 @@ SOURCES = (
     Source("clients", "metadata", "MetadataClient", without=frozenset({"raw"})),
     Source("clients", "scale", "ScaleClient"),
     Source("clients", "subresources", "Proxy"),
+    Source("clients", "rollout", "Rollout"),
     Source("discovery", "client", "DiscoveryClient"),
     Source("discovery", "client", "OpenApiV3"),
     Source("discovery", "deferred_mapper", "DeferredMapper"),
@@ -470,7 +471,8 @@ class _MethodWriter:
         annotation = ast.unparse(parameter.annotation) if parameter.annotation else ""
         if "Callable[" in annotation and "Awaitable[" in annotation:
             self._imports.add(["in_caller_thread"], self._module)
-            return f"in_caller_thread({parameter.arg})"
+            passed = f"in_caller_thread({parameter.arg})"
+            return f"{parameter.arg} and {passed}" if annotation.endswith("| None") else passed
         return parameter.arg
 
     def _is_overloaded(self) -> bool:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from kubeloop.clients import event_selector
 from kubeloop.errors import InvalidArgument
 from kubeloop.events import (
     EVENT_TYPES,
@@ -23,7 +24,6 @@ from kubeloop.events import (
     Recorder,
     SeriesRecorder,
     SeriesRecorderLike,
-    events_about,
     object_reference,
 )
 from kubeloop.kit import ManualClock
@@ -273,14 +273,14 @@ def test_a_list_has_a_version_and_no_name() -> None:
 
 def test_the_selector_of_events_has_the_fields_that_are_given() -> None:
     """EVT-23: the prefix depends on the form, and what is empty is left out."""
-    old = events_about(name="web", kind="Pod")
-    new = events_about(name="web", api_version="v1", uid="u1", events="events.k8s.io/v1")
+    old = event_selector(name="web", kind="Pod")
+    new = event_selector(name="web", api_version="v1", uid="u1", events="events.k8s.io/v1")
 
     assert str(old) == "involvedObject.name=web,involvedObject.kind=Pod"
     assert str(new) == "regarding.name=web,regarding.apiVersion=v1,regarding.uid=u1"
-    assert events_about().is_everything
+    assert event_selector().is_everything
     with pytest.raises(InvalidArgument, match="expected v1 or"):
-        events_about(name="web", events="v2")
+        event_selector(name="web", events="v2")
 
 
 def test_a_fake_recorder_keeps_lines() -> None:

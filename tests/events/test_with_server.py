@@ -6,8 +6,9 @@ from typing import Any, Generic, Literal, TypeVar, final
 
 import aiohttp
 
+from kubeloop.clients import event_selector
 from kubeloop.errors import api_error
-from kubeloop.events import EventBroadcaster, SeriesBroadcaster, events_about
+from kubeloop.events import EventBroadcaster, SeriesBroadcaster
 from kubeloop.testing.server import Service
 from kubeloop.wire import Resource
 from kubeloop.wire.core.v1 import Event
@@ -66,7 +67,7 @@ async def test_events_are_created_counted_and_listed() -> None:
             recorder.event(node(), "Normal", "Ready", "kubelet is there")
 
         assert (writer.stats().written, writer.stats().lost) == (4, 0)
-        about = str(events_about(name="web", kind="Pod"))
+        about = str(event_selector(name="web", kind="Pod"))
         (found,) = await list_events(session, "/api/v1/events", fieldSelector=about)
         assert (found["count"], found["message"]) == (3, "again")
         assert len(await list_events(session, "/api/v1/namespaces/default/events")) == 2

@@ -16,10 +16,15 @@ from typing import Any
 
 import pytest
 
+from kubeloop.clients import DrainFailed
+from kubeloop.config import ClusterConfig
+from kubeloop.runtime import Client
 from kubeloop.testing import APIServer, ControlPlane
 from kubeloop.testing.control_plane import CONTROLLER_MANAGER, cached_assets
 from kubeloop.testing.server.access.certs import write_key
 from kubeloop.testing.server.access.signing import SigningKey
+from kubeloop.wire.apps.v1 import DaemonSet, StatefulSet
+from tests.support.clocks import FastClock
 from tests.support.kubectl import Kubectl
 
 # Errors that it also logs with kube-apiserver, often or at times.
@@ -136,6 +141,39 @@ def test_a_deployment_rolls_out_in_revisions(kubectl: Kubectl) -> None:
     assert sorted(each["metadata"]["annotations"][revision] for each in sets) == ["1", "2"]
 
 
+@pytest.mark.parametrize("kind", ["StatefulSet", "DaemonSet"])
+async def test_an_undo_restores_a_revision_of_the_controller(
+    kubectl: Kubectl, kube_client: Client, kind: str
+) -> None:
+    sets: Any = kube_client.resource(
+        {"StatefulSet": StatefulSet, "DaemonSet": DaemonSet}[kind], namespace=kubectl.namespace
+    )
+    kubectl("apply", "--filename=-", stdin=DEPLOYMENT.replace("Deployment", kind).replace(
+        "  replicas: 2\n", "  replicas: 0\n" if kind == "StatefulSet" else ""
+    ))  # fmt: skip
+    await sets.wait_for("web", jsonpath="{.status.observedGeneration}=1")
+    kubectl("set", "image", f"{kind}/web", "nginx=nginx:2")
+    kubectl("annotate", f"{kind}/web", "kubernetes.io/change-cause=new image")
+    await sets.wait_for("web", jsonpath="{.status.observedGeneration}=2")
+    web = sets.rollout("web")
+
+    before = [(each.number, each.images, each.is_current) for each in await web.history()]
+    restored = await web.undo()
+    await sets.wait_for("web", jsonpath="{.status.observedGeneration}=3")
+
+    assert before == [(1, ("nginx:1",), False), (2, ("nginx:2",), True)]
+    assert restored is not None
+    assert (await sets.get("web")).spec.template.spec.containers[0].image == "nginx:1"
+    history = await web.history()
+    assert [(each.number, each.images) for each in history] == [
+        (2, ("nginx:2",)),
+        (3, ("nginx:1",)),
+    ]
+    shown = kubectl("rollout", "history", f"{kind}/web").splitlines()[2:]
+    assert [line.split()[0] for line in shown] == [str(each.number) for each in history]
+    assert await web.undo(to_revision=3) is None
+
+
 def test_what_a_deployment_owns_is_deleted_with_it(kubectl: Kubectl) -> None:
     kubectl("apply", "--filename=-", stdin=DEPLOYMENT)
     wait(kubectl, "deployment/web", "--for=jsonpath={.status.updatedReplicas}=2")
@@ -188,6 +226,40 @@ def test_an_endpoint_slice_has_the_addresses_of_ready_pods(kubectl: Kubectl, nod
     wait(kubectl, "endpointslices", "--all", "--for=jsonpath={.endpoints[1].conditions.ready}=true")
     (found,) = items(kubectl, "endpointslices")
     assert sorted(each["addresses"] for each in found["endpoints"]) == [["10.0.0.1"], ["10.0.0.2"]]
+
+
+BUDGET = """
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: web}
+spec: {minAvailable: 2, selector: {matchLabels: {app: web}}}
+"""
+
+
+async def test_a_drain_waits_for_the_budget_that_the_controller_computes(
+    kubectl: Kubectl, kube_config: ClusterConfig, node: str
+) -> None:
+    bound = f"spec: {{nodeName: {node}, terminationGracePeriodSeconds: 0, containers"
+    kubectl("apply", "--filename=-", stdin=DEPLOYMENT.replace("spec: {containers", bound))
+    kubectl("apply", "--filename=-", stdin=BUDGET)
+    wait(kubectl, "deployment/web", "--for=jsonpath={.status.updatedReplicas}=2")
+    ready = {"type": "Ready", "status": "True"}
+    for pod in items(kubectl, "pods"):
+        set_status(kubectl, pod["metadata"]["name"], phase="Running", conditions=[ready])
+    wait(kubectl, "pdb/web", "--for=jsonpath={.status.currentHealthy}=2")
+    async with Client(kube_config, clock=FastClock()) as client:
+        nodes = client.core_v1.nodes()
+        kept = {pod["metadata"]["uid"] for pod in items(kubectl, "pods")}
+
+        with pytest.raises(DrainFailed, match="2 pods are left"):
+            await nodes.drain(node, timeout=1)
+        assert {pod["metadata"]["uid"] for pod in items(kubectl, "pods")} == kept
+        kubectl("delete", "pdb", "web")
+        plan = await nodes.drain(node, timeout=30)
+
+        assert {str(pod.metadata.uid) for pod in plan.evict} == kept
+        assert not kept & {pod["metadata"]["uid"] for pod in items(kubectl, "pods")}
+        assert await nodes.uncordon(node)
 
 
 def test_every_namespace_has_an_account_and_the_certificates(kubectl: Kubectl) -> None:

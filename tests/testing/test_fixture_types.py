@@ -9,6 +9,7 @@ from typing import Any
 import kubeloop
 from kubeloop import blocking
 from kubeloop.config import ClusterConfig
+from kubeloop.kit import ManualClock
 from kubeloop.testing import APIServer, Faults, Kubelet, Server
 from kubeloop.wire.core.v1 import Namespace
 
@@ -18,12 +19,15 @@ async def test_the_fixtures_of_a_client_have_types_with_names(
     kube_client: kubeloop.Client,
     kube_namespace: str,
     kube_workloads: None,
+    kube_clock: ManualClock,
 ) -> None:
     found: Namespace = await kube_client.core_v1.namespaces().get(kube_namespace)
     await kube_server.load()
+    await kube_clock.advance(60)
 
     assert found.metadata.name == kube_namespace
     assert kube_workloads is None
+    assert kube_clock.now() == 60
 
 
 def test_the_fixtures_of_a_server_have_types_with_names(

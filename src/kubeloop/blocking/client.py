@@ -45,8 +45,11 @@ from .reference import LoopReference
 
 if TYPE_CHECKING:  # imported only by programs that use an informer or an election
     from kubeloop import cache
+    from kubeloop.clients import Access, AccessRules, ObjectTree, RunResult
     from kubeloop.election import Leadership
     from kubeloop.runtime import LeaderElection
+    from kubeloop.wire.batch.v1 import Job
+    from kubeloop.wire.core.v1 import Event, Pod
 
 __all__ = ["Client", "DynamicClient", "retry_on_conflict"]
 
@@ -254,6 +257,68 @@ class Client(Clientset):
                 what, kinds=kinds, **options
             )
         )
+
+    # --- access, runs, relations
+
+    def can_i(
+        self,
+        verb: str,
+        what: type[Kind] | str,
+        /,
+        *,
+        name: str = "",
+        subresource: str = "",
+        namespace: str | None = None,
+    ) -> Access:
+        """Whether this client may do something: `if client.can_i("delete", Pod): ...`.
+
+        `what` is a class, a resource such as `deployments.apps`, or a path such as `/metrics`.
+        """
+        return self._reference.call(
+            lambda wrapped: wrapped.can_i(
+                verb, what, name=name, subresource=subresource, namespace=namespace
+            )
+        )
+
+    def what_can_i(self, *, namespace: str | None = None) -> AccessRules:
+        """Everything that this client may do in a namespace."""
+        return self._reference.call(lambda wrapped: wrapped.what_can_i(namespace=namespace))
+
+    def run(
+        self,
+        what: Pod | Job | str,
+        command: Sequence[str] = (),
+        /,
+        *,
+        namespace: str | None = None,
+        timeout: float | None = 600.0,
+        keep: bool = False,
+    ) -> RunResult:
+        """Run an image, a pod or a job to its end; returns exit code and logs.
+
+        The object is deleted afterwards, also after an error or Ctrl-C, unless `keep`.
+        Raises: WaitTimeout, which says what the pod waits for; RunInterrupted when it was deleted.
+        """
+        return self._reference.call(
+            lambda wrapped: wrapped.run(
+                what, command, namespace=namespace, timeout=timeout, keep=keep
+            )
+        )
+
+    def owners(self, obj: AnyObject, /) -> ObjectTree:
+        """The object with its owners, their owners, and so on."""
+        return self._reference.call(lambda wrapped: wrapped.owners(obj))
+
+    def children(self, obj: AnyObject, /) -> ObjectTree:
+        """The object with what it owns, what that owns, and so on.
+
+        `unread` names the resources that cannot be listed.
+        """
+        return self._reference.call(lambda wrapped: wrapped.children(obj))
+
+    def events_of(self, obj: AnyObject, /) -> list[Event]:
+        """The events about an object, oldest first."""
+        return self._reference.call(lambda wrapped: wrapped.events_of(obj))
 
     # --- informers and leadership
 

@@ -14,15 +14,21 @@ from kubeloop._lazy import lazy_names
 
 if TYPE_CHECKING:
     from ._generated.clientset import Clientset
+    from .access import Access, AccessRule, AccessRules
     from .client import APIClient, DynamicClient
     from .collection import ALL_NAMESPACES
+    from .drain import DrainFailed, DrainPlan, DrainRefused, DrainStep
     from .extraction import extract
     from .lists import ObjectList, Table, TableColumn, TableRow, WatchEvent
     from .manifests import AnyObject, ApplyErrors
     from .metadata import MetadataClient, PartialObjectMetadata
     from .options import ListOptions, WatchOptions, event_selector
+    from .ownership import ObjectTree
     from .paging import Pager
+    from .pod_run import RunInterrupted, RunResult
     from .resource import ResourceClient
+    from .rollout import Revision, Rollout, RolloutFailed
+    from .rollout_decision import RolloutProblem, RolloutStatus, rollout_status
     from .scale import ScaleClient
     from .subresources import Proxy, SubresourceClient
     from .wait import WaitTimeout, until
@@ -31,6 +37,8 @@ if TYPE_CHECKING:
     # isort: split
     # For other packages of kubeloop; not public.
     from .collection import RawCollection as RawCollection
+    from .drain import DrainOptions as DrainOptions
+    from .drain import PlanOptions as PlanOptions
     from .lists import ACCEPT_TABLE as ACCEPT_TABLE
     from .lists import IncludeObject as IncludeObject
     from .manifests import Manifest as Manifest
@@ -58,8 +66,10 @@ else:
         __name__,
         {
             "._generated.clientset": "Clientset",
+            ".access": "Access AccessRule AccessRules",
             ".client": "APIClient DynamicClient",
             ".collection": "ALL_NAMESPACES RawCollection",
+            ".drain": ("DrainFailed DrainOptions DrainPlan DrainRefused DrainStep PlanOptions"),
             ".extraction": "extract",
             ".lists": (
                 "ACCEPT_TABLE IncludeObject ObjectList Table TableColumn TableRow WatchEvent"
@@ -74,8 +84,12 @@ else:
                 "ListOptions Propagation Selectors VersionMatch WatchOptions "
                 "WriteOptions event_selector"
             ),
+            ".ownership": "ObjectTree",
             ".paging": "PAGE_SIZE Pager",
+            ".pod_run": "RunInterrupted RunResult",
             ".resource": "ResourceClient",
+            ".rollout": "Revision Rollout RolloutFailed",
+            ".rollout_decision": "RolloutProblem RolloutStatus rollout_status",
             ".scale": "ScaleClient",
             ".subresources": "Proxy SubresourceClient proxy_name",
             ".wait": "EventCondition WaitTimeout WatchClosed until",
@@ -86,17 +100,32 @@ else:
 __all__ = [
     "ALL_NAMESPACES",
     "APIClient",
+    "Access",
+    "AccessRule",
+    "AccessRules",
     "AnyObject",
     "ApplyErrors",
     "Clientset",
+    "DrainFailed",
+    "DrainPlan",
+    "DrainRefused",
+    "DrainStep",
     "DynamicClient",
     "ListOptions",
     "MetadataClient",
     "ObjectList",
+    "ObjectTree",
     "Pager",
     "PartialObjectMetadata",
     "Proxy",
     "ResourceClient",
+    "Revision",
+    "Rollout",
+    "RolloutFailed",
+    "RolloutProblem",
+    "RolloutStatus",
+    "RunInterrupted",
+    "RunResult",
     "ScaleClient",
     "SubresourceClient",
     "Table",
@@ -108,5 +137,6 @@ __all__ = [
     "event_selector",
     "extract",
     "retry_on_conflict",
+    "rollout_status",
     "until",
 ]

@@ -6,6 +6,8 @@ See also: `resource` (verbs), `_generated.clientset` (methods of the groups), `k
 (informers).
 """
 
+# ruff: noqa: ASYNC109 - `timeout` uses the client's clock, and its error names the object
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -41,16 +43,21 @@ from kubeloop.rest import (
 from kubeloop.wire import Kind, ResourceInfo, resource_for, resource_of, resources
 
 from ._generated.clientset import Clientset
-from .collection import Collection, Lookup
+from .collection import ALL_NAMESPACES, Collection, Lookup
 from .object_codecs import DictCodec, TypedCodec
-from .options import ApplyOptions, WriteOptions, check_keywords
+from .options import ApplyOptions, WriteOptions, check_keywords, event_selector
 from .resource import ResourceClient
 
 if TYPE_CHECKING:  # imported by the methods that need them
     from kubeloop.discovery import DeferredMapper, DiscoveryClient, MemoryCache, VersionInfo
+    from kubeloop.wire.batch.v1 import Job
+    from kubeloop.wire.core.v1 import Event, Pod
 
+    from .access import Access, AccessRules
     from .manifests import AnyObject, ApplyOutcome, Manifest
     from .metadata import MetadataClient
+    from .ownership import ObjectTree
+    from .pod_run import RunResult
     from .scale import ScaleClient
 
 __all__ = ["APIClient", "DynamicClient"]
@@ -305,6 +312,85 @@ class APIClient(Clientset):
         ordered = outcome.results_or_raise()
         return ordered[0] if isinstance(what, Kind | dict) else ordered
 
+    # --- access, runs, relations
+
+    async def can_i(
+        self,
+        verb: str,
+        what: type[Kind] | str,
+        /,
+        *,
+        name: str = "",
+        subresource: str = "",
+        namespace: str | None = None,
+    ) -> Access:
+        """Whether this client may do something: `if await client.can_i("delete", Pod): ...`.
+
+        `what` is a class, a resource such as `deployments.apps`, or a path such as `/metrics`.
+        Safe to cancel.
+        """
+        from .access import can_i
+
+        return await can_i(
+            self, verb, what, name=name, subresource=subresource, namespace=namespace
+        )
+
+    async def what_can_i(self, *, namespace: str | None = None) -> AccessRules:
+        """Everything that this client may do in a namespace. Safe to cancel."""
+        from .access import what_can_i
+
+        return await what_can_i(self, namespace=namespace)
+
+    async def run(
+        self,
+        what: Pod | Job | str,
+        command: Sequence[str] = (),
+        /,
+        *,
+        namespace: str | None = None,
+        timeout: float | None = 600.0,
+        keep: bool = False,
+    ) -> RunResult:
+        """Run an image, a pod or a job to its end; returns exit code and logs.
+
+        The object is deleted afterwards, also after an error, unless `keep`. A name is generated
+        if there is none; a pod without a restart policy is not restarted.
+        Raises: WaitTimeout, which says what the pod waits for; RunInterrupted when it was
+        deleted. If the call is cancelled, the object is deleted first.
+        """
+        from .pod_run import run_pod
+
+        return await run_pod(self, what, command, namespace=namespace, timeout=timeout, keep=keep)
+
+    async def owners(self, obj: AnyObject, /) -> ObjectTree:
+        """The object with its owners, their owners, and so on. Safe to cancel.
+
+        Raises: InvalidArgument for an object without a uid.
+        """
+        from .ownership import owners_of
+
+        return await owners_of(self, obj)
+
+    async def children(self, obj: AnyObject, /) -> ObjectTree:
+        """The object with what it owns, what that owns, and so on. Safe to cancel.
+
+        Lists the metadata of all kinds in the namespace of the object, or in the cluster if it has
+        none. `unread` names those that cannot be listed. Raises: InvalidArgument without a uid.
+        """
+        from .ownership import children_of
+
+        return await children_of(self, obj)
+
+    async def events_of(self, obj: AnyObject, /) -> list[Event]:
+        """The events about an object, oldest first. Safe to cancel."""
+        from kubeloop.wire.core.v1 import Event
+
+        metadata = (obj if isinstance(obj, dict) else obj.to_dict()).get("metadata") or {}
+        # Those of a cluster-scoped object are in any namespace, usually in default.
+        events = self.resource(Event, namespace=metadata.get("namespace") or ALL_NAMESPACES)
+        found = await events.list_all(field_selector=event_selector(obj))
+        return sorted(found, key=_event_time)
+
     # --- internal
 
     @cached_property
@@ -405,6 +491,13 @@ class APIClient(Clientset):
             ).with_hint(python='write client.resource("example.com/v1", "Website")')
         known = resource_for(requested.group, requested.version, requested.kind)
         return known or partial(self.mapper.mapping, requested.group_kind, requested.version)
+
+
+def _event_time(event: Event) -> str:
+    """When an event was last seen, as text that can be compared."""
+    series = event.series.last_observed_time if event.series is not None else None
+    times = (series, event.last_timestamp, event.event_time, event.metadata.creation_timestamp)
+    return next((each.isoformat() for each in times if each is not None), "")
 
 
 def _info_at(resource: GroupVersionResource, namespace: str | None) -> ResourceInfo:

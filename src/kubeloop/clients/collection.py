@@ -98,6 +98,17 @@ class Collection:
         """The same resource, for requests to one subresource of its objects."""
         return self._copy(self.namespace, name)
 
+    def at_resource(self, resource: ResourceInfo) -> Collection:
+        """Another resource in the same namespace."""
+        return Collection(
+            self.rest,
+            resource,
+            namespace=self.namespace if resource.namespaced else None,
+            default_namespace=self._default,
+            field_manager=self.field_manager,
+            tune_gc=self.tune_gc,
+        )
+
     def _copy(self, namespace: str | None, subresource: str) -> Collection:
         return Collection(
             self.rest,

@@ -48,6 +48,8 @@ LabelSelection: TypeAlias = "str | Selector | Mapping[str, str]"
 FieldSelection: TypeAlias = "str | FieldSelector | Mapping[str, str]"
 
 _MAX_MANAGER = 128
+# The field of an event that refers to its object, by the apiVersion of the event.
+_EVENT_FIELDS = {"v1": "involvedObject", "events.k8s.io/v1": "regarding"}
 
 Params = dict[str, str | list[str]]
 
@@ -297,22 +299,40 @@ def delete_options(
     }
 
 
-def event_selector(obj: Any) -> FieldSelector:
+def event_selector(
+    obj: Any = None,
+    *,
+    name: str = "",
+    namespace: str = "",
+    kind: str = "",
+    api_version: str = "",
+    uid: str = "",
+    events: str = "v1",
+) -> FieldSelector:
     """Selects the events of an object: `events.list(field_selector=event_selector(pod))`.
 
-    Fields that the object does not have, such as a uid, are left out.
+    Without an object, by the fields that are given; those that an object does not have, such as
+    a uid, are left out. `events` is the apiVersion of the events to list: `v1` or
+    `events.k8s.io/v1`.
+    Raises: InvalidArgument when there are no events of that apiVersion.
     """
     from kubeloop.selectors import field_selector_from_map
 
-    data = obj if isinstance(obj, dict) else obj.to_dict()
+    prefix = _EVENT_FIELDS.get(events)
+    if prefix is None:
+        raise InvalidArgument(f"events of apiVersion {events!r}: expected v1 or events.k8s.io/v1")
+    data = {} if obj is None else obj if isinstance(obj, dict) else obj.to_dict()
     metadata = data.get("metadata") or {}
     fields = {
-        "involvedObject.name": metadata.get("name"),
-        "involvedObject.namespace": metadata.get("namespace"),
-        "involvedObject.kind": data.get("kind"),
-        "involvedObject.uid": metadata.get("uid"),
+        "name": name or metadata.get("name"),
+        "namespace": namespace or metadata.get("namespace"),
+        "kind": kind or data.get("kind"),
+        "apiVersion": api_version,
+        "uid": uid or metadata.get("uid"),
     }
-    return field_selector_from_map({key: value for key, value in fields.items() if value})
+    return field_selector_from_map(
+        {f"{prefix}.{field}": value for field, value in fields.items() if value}
+    )
 
 
 def check_keywords(verb: str, given: Mapping[str, object], known: type) -> None:

@@ -64,12 +64,15 @@ if TYPE_CHECKING:  # imported by the methods that need them
         PortForward,
         RemoteCommand,
     )
+    from kubeloop.wire.apps.v1 import DaemonSet, Deployment, StatefulSet
     from kubeloop.wire.authentication.v1 import BoundObjectReference, TokenRequest
     from kubeloop.wire.autoscaling.v1 import Scale
     from kubeloop.wire.certificates.v1 import CertificateSigningRequest
     from kubeloop.wire.core.v1 import Namespace, Node, Pod, Service, ServiceAccount
 
+    from .drain import DrainOptions, DrainPlan, DrainStep, PlanOptions
     from .object_patch import ObjectPatch
+    from .rollout import Rollout
     from .wait import EventCondition
 
 __all__ = ["ResourceClient"]
@@ -908,6 +911,60 @@ class ResourceClient(Generic[T]):
     ) -> Proxy:
         """Sends HTTP requests through the API server to a pod, a service or a kubelet."""
         return Proxy(self._collection, proxy_name(name, scheme=scheme, port=port))
+
+    def rollout(
+        self: ResourceClient[Deployment] | ResourceClient[StatefulSet] | ResourceClient[DaemonSet],
+        name: str,
+    ) -> Rollout:
+        """The rollout of a deployment, stateful set or daemon set: restart, wait, undo, …."""
+        from .rollout import Rollout
+
+        return Rollout(self, name)
+
+    async def cordon(self: ResourceClient[Node], name: str, *, dry_run: bool = False) -> bool:
+        """Keep new pods off a node; False if it is cordoned already.
+
+        Raises: NotFound. A cancelled call may have cordoned it.
+        """
+        from .drain import set_unschedulable
+
+        return await set_unschedulable(self, name, unschedulable=True, dry_run=dry_run)
+
+    async def uncordon(self: ResourceClient[Node], name: str, *, dry_run: bool = False) -> bool:
+        """Allow new pods on a node again; False if it is not cordoned.
+
+        Raises: NotFound. A cancelled call may have uncordoned it.
+        """
+        from .drain import set_unschedulable
+
+        return await set_unschedulable(self, name, unschedulable=False, dry_run=dry_run)
+
+    async def drain_plan(
+        self: ResourceClient[Node], name: str, **options: Unpack[PlanOptions]
+    ) -> DrainPlan:
+        """What a drain would do with the pods of a node; nothing is changed. Safe to cancel."""
+        from .drain import plan_drain
+
+        return await plan_drain(self, name, **options)
+
+    async def drain(
+        self: ResourceClient[Node],
+        name: str,
+        *,
+        progress: Callable[[DrainStep], Awaitable[None] | None] | None = None,
+        **options: Unpack[DrainOptions],
+    ) -> DrainPlan:
+        """Cordon a node, evict its pods, and wait until they are gone, as `kubectl drain`.
+
+        `progress` is called with each step. An eviction that a disruption budget forbids is
+        repeated every 5 seconds; with `dry_run` it is an error.
+        Raises: DrainRefused when the node has pods that only an option allows to evict;
+        DrainFailed when some could not be evicted, or not within `timeout` seconds; NotFound.
+        The node stays cordoned. A cancelled call may have evicted some pods.
+        """
+        from .drain import drain
+
+        return await drain(self, name, progress=progress, **options)
 
     # --- requests
 

@@ -5,8 +5,11 @@ names for the resource.
 See also: `subresources` (the scale of a known kind).
 """
 
+# ruff: noqa: ASYNC109 - `timeout` uses the client's clock, and its error names the object
+
 from __future__ import annotations
 
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, final
 
 from kubeloop.errors import InvalidArgument
@@ -15,13 +18,16 @@ from kubeloop.rest import RequestSender, Response
 from kubeloop.wire import ResourceInfo
 
 from .collection import Collection
-from .object_codecs import PatchBody, PatchType, body_of, patch_text, patch_type_of
+from .object_codecs import DictCodec, PatchBody, PatchType, body_of, patch_text, patch_type_of
+from .wait import WaitTimeout, snapshots
 
 if TYPE_CHECKING:
     from kubeloop.discovery import DeferredMapper, Discovery
     from kubeloop.wire.autoscaling.v1 import Scale
 
-__all__ = ["ScaleClient", "scale_from", "scale_to"]
+    from .resource import ResourceClient
+
+__all__ = ["ScaleClient", "is_scaled", "scale_from", "scale_to", "wait_scaled"]
 
 _PLAIN = GroupVersionKind("autoscaling", "v1", "Scale")
 # These have the selector as a map, and as text in another field.
@@ -29,6 +35,13 @@ _OLDER = {
     GroupVersionKind("apps", "v1beta1", "Scale"),
     GroupVersionKind("apps", "v1beta2", "Scale"),
     GroupVersionKind("extensions", "v1beta1", "Scale"),
+}
+# Kinds that count their ready pods.
+_WORKLOADS = {
+    ("apps/v1", "Deployment"),
+    ("apps/v1", "ReplicaSet"),
+    ("apps/v1", "StatefulSet"),
+    ("v1", "ReplicationController"),
 }
 
 
@@ -69,6 +82,50 @@ def scale_from(data: dict[str, Any]) -> Scale:
     if status:
         converted["status"] = status
     return Scale.from_dict(converted)
+
+
+def is_scaled(scale: Scale, obj: dict[str, Any]) -> bool:
+    """Whether `obj` has as many pods as its scale asks for; those of a built-in kind are ready."""
+    replicas = scale.spec.replicas or 0
+    if (scale.status.replicas or 0) != replicas:
+        return False
+    status, metadata = obj.get("status") or {}, obj.get("metadata") or {}
+    observed, generation = status.get("observedGeneration"), metadata.get("generation")
+    if isinstance(observed, int) and isinstance(generation, int) and observed < generation:
+        return False
+    if (obj.get("apiVersion"), obj.get("kind")) not in _WORKLOADS:
+        return True  # what its pods are is not known
+    return (status.get("readyReplicas") or 0) == replicas
+
+
+async def wait_scaled(
+    client: ResourceClient[Scale], name: str, replicas: int, *, timeout: float | None
+) -> Scale:
+    """Wait until an object has as many replicas, or another writer has asked for other ones."""
+    from .resource import ResourceClient
+
+    collection = client._collection
+    parents = ResourceClient(collection.at_subresource(""), DictCodec())
+    changes = snapshots(parents, lambda obj: obj, field_selector={"metadata.name": name})
+    scale = None
+    try:
+        async with collection.clock.timeout(timeout) as bound, aclosing(changes):
+            async for found in changes:
+                scale = await client.get(name)
+                obj = next(iter(found.values()), {})
+                if (scale.spec.replicas or 0) != replicas or is_scaled(scale, obj):
+                    return scale
+    except TimeoutError:
+        if not bound.expired():
+            raise
+    has = "nothing, the server did not respond"
+    if scale is not None:
+        has = f"{scale.status.replicas or 0} replicas, of which some may not be ready"
+    raise WaitTimeout(
+        f"scale {name} to {replicas}: not done within {timeout or 0:g} s, last seen: {has} (use a"
+        " longer timeout, or inspect its pods)",
+        has,
+    )
 
 
 def _check_known(kind: GroupVersionKind) -> None:

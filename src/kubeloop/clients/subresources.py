@@ -101,18 +101,27 @@ class SubresourceClient(Generic[T]):
         dry_run: bool = False,
         field_manager: str = "",
         expected_version: str = "",
+        wait: bool = False,
+        timeout: float | None = 600.0,
     ) -> Scale:
         """Set the number of replicas: `deployments.scale.set("web", 3)`.
 
-        Raises: Conflict when the object has another version than `expected_version`.
-        A cancelled call may have changed it.
+        With `wait`, return when there are as many pods, and those of a built-in kind are ready;
+        or when another writer has set another number, which the returned scale has.
+        Raises: Conflict when the object has another version than `expected_version`; WaitTimeout
+        after `timeout` seconds of waiting. A cancelled call may have changed it.
         """
         patch: dict[str, object] = {"spec": {"replicas": replicas}}
         if expected_version:
             patch["metadata"] = {"resourceVersion": expected_version}
-        return await self._client.patch(
+        scale = await self._client.patch(
             name, patch, type="merge", dry_run=dry_run, field_manager=field_manager
         )
+        if not wait or dry_run:
+            return scale
+        from .scale import wait_scaled
+
+        return await wait_scaled(self._client, name, replicas, timeout=timeout)
 
 
 def proxy_name(name: str, *, scheme: str = "", port: str | int = "") -> str:

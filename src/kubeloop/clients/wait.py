@@ -9,13 +9,15 @@ order, an event that meets one is checked against the next, and the watch is alw
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Hashable, Mapping
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, final
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack, final
 
 from kubeloop.errors import Expired, InvalidArgument, KubeError
 
 from .lists import WatchEvent
+from .options import Selectors
+from .paging import key_of
 
 if TYPE_CHECKING:
     from .resource import ResourceClient
@@ -26,11 +28,13 @@ __all__ = [
     "WaitTimeout",
     "WatchClosed",
     "goal_of",
+    "snapshots",
     "until",
     "wait_until",
 ]
 
 T = TypeVar("T")
+V = TypeVar("V")
 
 EventCondition = Callable[[WatchEvent[T]], bool]
 
@@ -271,6 +275,42 @@ class _ObjectWatcher(Generic[T]):
         self.obj = obj
         self.data = data = {} if obj is None else self._client._codec.to_dict(obj)
         return self._goal.is_met(obj, data)
+
+
+async def snapshots(
+    client: ResourceClient[T],
+    project: Callable[[T], V | None],
+    **selectors: Unpack[Selectors],
+) -> AsyncGenerator[Mapping[Hashable, V], None]:
+    """What `project` returns for the selected objects: now, and after each change.
+
+    By namespace and name, without those for which it returns None. The mapping is the same one
+    each time. It continues after broken streams and expired versions. Close it if you leave early.
+    """
+    found: dict[Hashable, V] = {}
+
+    def put(obj: T, *, exists: bool) -> None:
+        key = key_of(obj)
+        value = project(obj) if exists else None
+        if value is None:
+            found.pop(key, None)
+        else:
+            found[key] = value
+
+    while True:
+        page = await client.list(**selectors)
+        found.clear()
+        for obj in page:
+            put(obj, exists=True)
+        yield found
+        watch = client.watch(resource_version=page.version, **selectors)
+        try:
+            async with aclosing(watch) as events:
+                async for event in events:
+                    put(event.object, exists=event.type != "DELETED")
+                    yield found
+        except Expired:
+            await client._collection.clock.sleep(_RESTART_DELAY)
 
 
 @final

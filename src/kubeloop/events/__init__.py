@@ -11,7 +11,7 @@ from .correlator import CorrelatorOptions, EventCorrelator
 from .fake import FakeRecorder, FakeSeriesRecorder
 from .fan_out import EventWatcher
 from .recorder import EventRecorder, Recorder
-from .references import events_about, object_reference
+from .references import object_reference
 from .series_broadcaster import SeriesBroadcaster
 from .series_recorder import SeriesRecorder
 from .sink import EventSink
@@ -53,6 +53,5 @@ __all__ = [
     "Recorder",
     "SeriesBroadcaster",
     "SeriesRecorder",
-    "events_about",
     "object_reference",
 ]

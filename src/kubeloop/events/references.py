@@ -1,4 +1,4 @@
-"""References from events to objects, and the selector of the events about an object.
+"""References from events to objects.
 
 Guarantees: a reference shares nothing with its object; an object without apiVersion and kind
 is rejected, never guessed.
@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 from kubeloop.errors import InvalidArgument
 from kubeloop.meta import GroupVersion
-from kubeloop.selectors import FieldSelector, field_selector_from_map
 from kubeloop.wire import Kind
 from kubeloop.wire.core.v1 import ObjectReference
 
-__all__ = ["Regarding", "events_about", "object_reference"]
-
-_PREFIXES: Final = {"v1": "involvedObject", "events.k8s.io/v1": "regarding"}
+__all__ = ["Regarding", "object_reference"]
 
 Regarding: TypeAlias = Kind | Mapping[str, Any] | ObjectReference
 """What an event can be about: a typed object, a dict, or an object reference."""
@@ -72,28 +69,4 @@ def _create(
         namespace=metadata.get("namespace") or None,
         uid=metadata.get("uid") or None,
         resource_version=metadata.get("resourceVersion") or None,
-    )
-
-
-def events_about(
-    *,
-    name: str = "",
-    kind: str = "",
-    api_version: str = "",
-    uid: str = "",
-    events: str = "v1",
-) -> FieldSelector:
-    """Selects the events about an object by the fields that are given.
-
-    `events` is the apiVersion of the events to list: `v1` or `events.k8s.io/v1`.
-
-    Raises:
-        InvalidArgument: there are no events of that apiVersion.
-    """
-    prefix = _PREFIXES.get(events)
-    if prefix is None:
-        raise InvalidArgument(f"events of apiVersion {events!r}: expected v1 or events.k8s.io/v1")
-    given = {"name": name, "kind": kind, "apiVersion": api_version, "uid": uid}
-    return field_selector_from_map(
-        {f"{prefix}.{field}": value for field, value in given.items() if value}
     )

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from .admission import Operation as Operation
     from .assembly import ManagerState as ManagerState
     from .assembly import ManagerStats as ManagerStats
+    from .context import open_context as open_context
     from .controller import ControllerStats as ControllerStats
     from .handlers import MapFunction as MapFunction
     from .health import HealthReport as HealthReport
@@ -59,7 +60,7 @@ else:
             ".caches": "NotCached",
             ".certificates": "ServingCertificate",
             ".client": "Client InformerOptions",
-            ".context": "Context",
+            ".context": "Context open_context",
             ".controller": "ControllerStats",
             ".handlers": "MapFunction WatchSource",
             ".health": "HealthReport Unhealthy",

@@ -12,29 +12,30 @@ from __future__ import annotations
 import builtins
 import functools
 import logging
-from collections.abc import Mapping, MutableMapping
+from collections.abc import AsyncIterator, Mapping, MutableMapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
 from functools import cached_property
 from typing import Any, TypeVar, final, overload
 
 import msgspec
 
-from kubeloop.cache import Lister, SelectorLike
+from kubeloop.cache import Lister, SelectorLike, Watchable
 from kubeloop.errors import InvalidArgument
-from kubeloop.events import Recorder
+from kubeloop.events import FakeRecorder, Recorder
 from kubeloop.kit import Clock
 from kubeloop.meta import GroupVersionKind, GroupVersionResource, ObjectKey, Owner
 from kubeloop.selectors import EVERYTHING
 from kubeloop.wire import visible
 
-from .caches import Caches, NotCached
+from .caches import CacheDeclarations, Caches, NotCached
 from .client import Client
 from .own_writes import WriteLedger
 from .tracing import Span
 from .updates import Cleanup, ensure_finalizer, update_status
 from .writes import recording_client
 
-__all__ = ["Context", "Environment"]
+__all__ = ["Context", "Environment", "open_context"]
 
 T = TypeVar("T")
 Named = GroupVersionKind | GroupVersionResource
@@ -207,6 +208,37 @@ class Context:
             return None
         found: T | None = lister.get(ObjectKey.of(obj))  # type: ignore[arg-type] # T has no bound
         return found
+
+
+@asynccontextmanager
+async def open_context(
+    client: Client,
+    *kinds: Watchable,
+    key: ObjectKey,
+    controller: str = "test",
+    recorder: Recorder | None = None,
+    attempt: int = 0,
+    clock: Clock | None = None,
+) -> AsyncIterator[Context]:
+    """A context without a manager, for one key; the caches of `kinds` have synced.
+
+    `recorder` is a `FakeRecorder` by default. For tests: `kubeloop.testing.reconcile_context`.
+    """
+    declarations = CacheDeclarations()
+    for kind in kinds:
+        declarations.ensure(kind)
+    caches = Caches(client, declarations)
+    async with AsyncExitStack() as stack:
+        for informer in caches:
+            await stack.enter_async_context(informer)
+        yield Context(
+            Environment(client, caches, clock or client.rest.clock),
+            key,
+            controller=controller,
+            recorder=recorder or FakeRecorder(),
+            ledger=WriteLedger(caches),
+            attempt=attempt,
+        )
 
 
 @final

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .server.kubelet.processes import Process, TerminalSize
     from .server.statuses import StatusError
     from .threads import running_in_thread
+    from .unit_context import reconcile_context
     from .workloads import Workloads
 
 __all__ = [
@@ -52,6 +53,7 @@ __all__ = [
     "TerminalSize",
     "User",
     "Workloads",
+    "reconcile_context",
     "running_in_thread",
 ]
 
@@ -75,6 +77,7 @@ _MODULES = {
     "User": "server.identity",
     "Workloads": "workloads",
     "assets_folder": "control_plane",
+    "reconcile_context": "unit_context",
     "running_in_thread": "threads",
 }
 

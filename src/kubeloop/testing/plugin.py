@@ -53,6 +53,7 @@ from .unawaited import UnawaitedCoroutines
 
 if TYPE_CHECKING:
     from kubeloop.config import ClusterConfig
+    from kubeloop.kit import ManualClock
     from kubeloop.runtime import Client
 
     from .api_server import APIServer
@@ -372,6 +373,18 @@ def kube_namespace(
     if _is_shared(request):  # any other server stops with everything in it
         _clear_faults(kube_server)
         _kube_thread.call(_delete_namespace(kube_server.config, name))
+
+
+@pytest.fixture
+def kube_clock() -> ManualClock:
+    """A `ManualClock`: its time moves with `await kube_clock.advance(seconds)` only.
+
+    Pass it as `clock` to what the test runs in its own event loop: a `Client`, a `Manager`,
+    `Workloads` or `reconcile_context`.
+    """
+    from kubeloop.kit import ManualClock
+
+    return ManualClock()
 
 
 @_async_fixture

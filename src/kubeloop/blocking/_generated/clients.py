@@ -20,6 +20,9 @@ from kubeloop.blocking.stream import Stream, iterate_awaited
 from kubeloop.clients import (
     PAGE_SIZE,
     DeleteOptions,
+    DrainOptions,
+    DrainPlan,
+    DrainStep,
     EventCondition,
     IncludeObject,
     LabelSelection,
@@ -28,7 +31,10 @@ from kubeloop.clients import (
     PartialObjectMetadata,
     PatchBody,
     PatchType,
+    PlanOptions,
     Propagation,
+    Revision,
+    RolloutStatus,
     Selectors,
     Table,
     VersionMatch,
@@ -56,6 +62,7 @@ from kubeloop.wire import RawEvent, ResourceInfo
 
 if TYPE_CHECKING:
     from kubeloop.streams import CopyProgress, ExecResult, LogEntry, PortForward
+    from kubeloop.wire.apps.v1 import DaemonSet, Deployment, StatefulSet
     from kubeloop.wire.authentication.v1 import BoundObjectReference, TokenRequest
     from kubeloop.wire.autoscaling.v1 import Scale
     from kubeloop.wire.certificates.v1 import CertificateSigningRequest
@@ -69,6 +76,7 @@ __all__ = [
     "Proxy",
     "RESTClient",
     "ResourceClient",
+    "Rollout",
     "ScaleClient",
     "SubresourceClient",
 ]
@@ -869,6 +877,54 @@ class ResourceClient(Generic[T]):
             self._reference.then(lambda wrapped: wrapped.proxy(name, port=port, scheme=scheme))
         )
 
+    def rollout(
+        self: ResourceClient[Deployment] | ResourceClient[StatefulSet] | ResourceClient[DaemonSet],
+        name: str,
+    ) -> Rollout:
+        """The rollout of a deployment, stateful set or daemon set: restart, wait, undo, …."""
+        return Rollout(self._reference.then(lambda wrapped: wrapped.rollout(name)))
+
+    def cordon(self: ResourceClient[Node], name: str, *, dry_run: bool = False) -> bool:
+        """Keep new pods off a node; False if it is cordoned already.
+
+        Raises: NotFound. An interrupted call may have cordoned it.
+        """
+        return self._reference.call(lambda wrapped: wrapped.cordon(name, dry_run=dry_run))
+
+    def uncordon(self: ResourceClient[Node], name: str, *, dry_run: bool = False) -> bool:
+        """Allow new pods on a node again; False if it is not cordoned.
+
+        Raises: NotFound. An interrupted call may have uncordoned it.
+        """
+        return self._reference.call(lambda wrapped: wrapped.uncordon(name, dry_run=dry_run))
+
+    def drain_plan(
+        self: ResourceClient[Node], name: str, **options: Unpack[PlanOptions]
+    ) -> DrainPlan:
+        """What a drain would do with the pods of a node; nothing is changed. Safe to interrupt."""
+        return self._reference.call(lambda wrapped: wrapped.drain_plan(name, **options))
+
+    def drain(
+        self: ResourceClient[Node],
+        name: str,
+        *,
+        progress: Callable[[DrainStep], None] | None = None,
+        **options: Unpack[DrainOptions],
+    ) -> DrainPlan:
+        """Cordon a node, evict its pods, and wait until they are gone, as `kubectl drain`.
+
+        `progress` is called with each step. An eviction that a disruption budget forbids is
+        repeated every 5 seconds; with `dry_run` it is an error.
+        Raises: DrainRefused when the node has pods that only an option allows to evict;
+        DrainFailed when some could not be evicted, or not within `timeout` seconds; NotFound.
+        The node stays cordoned. An interrupted call may have evicted some pods.
+        """
+        return self._reference.call(
+            lambda wrapped: wrapped.drain(
+                name, progress=progress and in_caller_thread(progress), **options
+            )
+        )
+
 
 @final
 class SubresourceClient(Generic[T]):
@@ -955,11 +1011,15 @@ class SubresourceClient(Generic[T]):
         dry_run: bool = False,
         field_manager: str = "",
         expected_version: str = "",
+        wait: bool = False,
+        timeout: float | None = 600.0,
     ) -> Scale:
         """Set the number of replicas: `deployments.scale.set("web", 3)`.
 
-        Raises: Conflict when the object has another version than `expected_version`.
-        An interrupted call may have changed it.
+        With `wait`, return when there are as many pods, and those of a built-in kind are ready;
+        or when another writer has set another number, which the returned scale has.
+        Raises: Conflict when the object has another version than `expected_version`; WaitTimeout
+        after `timeout` seconds of waiting. An interrupted call may have changed it.
         """
         return self._reference.call(
             lambda wrapped: wrapped.set(
@@ -968,6 +1028,8 @@ class SubresourceClient(Generic[T]):
                 dry_run=dry_run,
                 field_manager=field_manager,
                 expected_version=expected_version,
+                wait=wait,
+                timeout=timeout,
             )
         )
 
@@ -1114,6 +1176,77 @@ class Proxy:
         """The body of `path` in chunks."""
         return self._reference.stream(
             lambda wrapped: iterate_awaited(wrapped.stream(path, params=params))
+        )
+
+
+@final
+class Rollout:
+    """The blocking form of `kubeloop.clients.Rollout`."""
+
+    __slots__ = ("_reference",)
+
+    def __init__(self, reference: LoopReference[clients.Rollout]) -> None:
+        self._reference = reference
+
+    def __repr__(self) -> str:
+        return f"blocking {self._reference!r}"
+
+    def status(self) -> RolloutStatus:
+        """How far the rollout is, with the problems of its new pods. Safe to interrupt.
+
+        Raises: NotFound; InvalidArgument for an update strategy other than `RollingUpdate`.
+        """
+        return self._reference.call(lambda wrapped: wrapped.status())
+
+    def progress(self, *, timeout: float | None = None) -> Stream[RolloutStatus]:
+        """The status, and each change of it, until the rollout is complete.
+
+        The last status is complete. If you leave early, close it (or use `with`).
+        Raises: RolloutFailed when the progress deadline has passed or the object was deleted;
+        WaitTimeout after `timeout` seconds; NotFound; InvalidArgument for an update strategy
+        other than `RollingUpdate`.
+        """
+        return self._reference.stream(lambda wrapped: wrapped.progress(timeout=timeout))
+
+    def wait(self, *, timeout: float | None = 600.0) -> RolloutStatus:
+        """Wait until the rollout is complete. Raises as `progress`. Safe to interrupt."""
+        return self._reference.call(lambda wrapped: wrapped.wait(timeout=timeout))
+
+    def restart(self, *, dry_run: bool = False) -> None:
+        """Replace all pods, as `kubectl rollout restart`.
+
+        Raises: NotFound; InvalidArgument for a paused deployment, which would not start. A
+        cancelled call may have started it.
+        """
+        self._reference.call(lambda wrapped: wrapped.restart(dry_run=dry_run))
+
+    def pause(self, *, dry_run: bool = False) -> bool:
+        """Stop the rollout of a deployment after its current pods; False if it is paused already.
+
+        Raises: NotFound; InvalidArgument for other kinds. An interrupted call may have paused it.
+        """
+        return self._reference.call(lambda wrapped: wrapped.pause(dry_run=dry_run))
+
+    def resume(self, *, dry_run: bool = False) -> bool:
+        """Continue the rollout of a paused deployment; False if it is not paused.
+
+        Raises: NotFound; InvalidArgument for other kinds. An interrupted call may have resumed it.
+        """
+        return self._reference.call(lambda wrapped: wrapped.resume(dry_run=dry_run))
+
+    def history(self) -> list[Revision]:
+        """The templates that can be restored, oldest first. Raises: NotFound. Safe to interrupt."""
+        return self._reference.call(lambda wrapped: wrapped.history())
+
+    def undo(self, *, to_revision: int = 0, dry_run: bool = False) -> Revision | None:
+        """Restore the template of the previous revision, or of `to_revision`.
+
+        Returns the revision; None if the object has its template already.
+        Raises: NotFound; InvalidArgument when there is no such revision, or the deployment is
+        paused. An interrupted call may have restored it.
+        """
+        return self._reference.call(
+            lambda wrapped: wrapped.undo(to_revision=to_revision, dry_run=dry_run)
         )
 
 
