@@ -150,7 +150,9 @@ def _masked(value: Any, namespace: str, name: str = "") -> Any:
         }
     if isinstance(value, list):
         inner = name.removesuffix("s") if name == "clusterIPs" else ""
-        return [_masked(each, namespace, inner) for each in value]
+        found = [_masked(each, namespace, inner) for each in value]
+        # Owners are ordered by the second of their write, which may or may not be the same.
+        return sorted(found, key=_as_text) if name == "managedFields" else found
     if name == "resourceVersion" and value:
         return "{version}"
     if name == "description" and isinstance(value, str):
@@ -171,7 +173,21 @@ def read_recordings(area: str) -> dict[str, Any]:
     """The recorded responses by the names of the cases; empty if nothing was recorded."""
     path = HERE / "recordings" / f"{area}.json"
     found: dict[str, Any] = msgspec.json.decode(path.read_bytes()) if path.exists() else {}
-    return found
+    return {name: _with_sorted_owners(responses) for name, responses in found.items()}
+
+
+def _with_sorted_owners(value: Any, name: str = "") -> Any:
+    """Recordings of before the owners were sorted."""
+    if isinstance(value, dict):
+        return {key: _with_sorted_owners(each, key) for key, each in value.items()}
+    if isinstance(value, list):
+        found = [_with_sorted_owners(each) for each in value]
+        return sorted(found, key=_as_text) if name == "managedFields" else found
+    return value
+
+
+def _as_text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
 
 
 def write_recordings(area: str, responses: Mapping[str, Any]) -> None:
