@@ -100,6 +100,21 @@ async def test_a_connection_is_idle_for_85_seconds_at_most(
     assert server.connections == 2
 
 
+async def test_a_connection_that_the_server_closed_is_not_used_for_a_write(
+    server: ScriptedServer,
+) -> None:
+    async def reply_and_close(received: ReceivedRequest, connection: ServerConnection) -> None:
+        await reply()(received, connection)
+        connection.cut()
+
+    server.respond(reply_and_close)
+    async with client_for(server) as rest:
+        for count in range(1, 20):
+            await rest.send(POST)
+            await eventually(lambda: rest._transport.stats().connections == 0)
+            assert (server.connections, len(server.received)) == (count, count)
+
+
 async def test_a_write_on_a_connection_that_breaks_is_never_repeated(
     server: ScriptedServer,
 ) -> None:

@@ -56,7 +56,6 @@ class Connection(asyncio.BufferedProtocol):
         "_clock",
         "_deadline",
         "_is_paused",
-        "_loop",
         "_parser",
         "_pool",
         "_response",
@@ -67,14 +66,12 @@ class Connection(asyncio.BufferedProtocol):
         "is_lost",
         "tls",
         "transport",
-        "used",
     )
 
     def __init__(self, pool: ConnectionPool, tls: ssl.SSLContext | None) -> None:
         self._pool = pool
         self._clock = pool.clock
         self.tls = tls
-        self.used = 0  # requests so far
         self.is_lost = False
         self.transport: asyncio.Transport | None = None
         self._parser = ResponseParser(self)
@@ -95,7 +92,6 @@ class Connection(asyncio.BufferedProtocol):
         assert self.transport is not None
         self._response = response
         response.connection = self
-        self.used += 1
         self._parser.expect(response.method)
         if body is None:
             self.transport.write(head)
@@ -191,7 +187,9 @@ class Connection(asyncio.BufferedProtocol):
             self.fail(error)
 
     def eof_received(self) -> None:
-        """The transport closes itself."""
+        """The peer has closed it; the transport does the same, an iteration later."""
+        if self._response is None:
+            self.abort()  # no request must be written to it meanwhile
 
     def pause_writing(self) -> None:
         self._write_paused = True
