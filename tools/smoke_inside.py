@@ -47,7 +47,7 @@ def check_metadata() -> None:
     scripts = {entry.group: entry.name for entry in metadata.distribution("kubeloop").entry_points}
     assert scripts == {"console_scripts": "kubeloop", "pytest11": "kubeloop"}
     required = [each for each in metadata.requires("kubeloop") or () if "extra ==" not in each]
-    assert len(required) == 4, f"expected four dependencies without extras, found {required}"
+    assert len(required) == 6, f"expected six dependencies without extras, found {required}"
 
 
 def packages() -> Iterator[str]:
