@@ -143,12 +143,16 @@ def test_what_go_wrote_for_every_kind_is_what_go_wrote_as_json() -> None:
 
 
 def test_go_would_have_written_the_same_protobuf() -> None:
-    rows = zip(RECORDED["pairs"], RECORDED["protobuf"], strict=True)
+    same = 0
+    rows = list(zip(RECORDED["pairs"], RECORDED["protobuf"], strict=True))
     for (_, obj), text in rows:
         message, by_go = message_in(obj), base64.b64decode(text)
-        # In Go, bytes can be empty or nil, and JSON inside of an object keeps its spaces.
-        if b'": ' not in by_go and b"\x12\x00" not in by_go[-4:]:
-            assert message == by_go, obj
+        reader = message_reader(dict, api_version=obj["apiVersion"], kind=obj["kind"])
+        assert reader.decode(message) == reader.decode(by_go), obj
+        same += message == by_go
+
+    # In Go, bytes may be empty or nil, and JSON inside of an object keeps its spaces.
+    assert same > 0.9 * len(rows)
 
 
 def test_a_pod_has_all_values_of_its_json() -> None:
