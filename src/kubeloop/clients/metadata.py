@@ -38,6 +38,9 @@ class PartialObjectMetadata(Resource, group="meta.k8s.io", version="v1"):
 class _View(Model):
     """Any object; other fields are ignored."""
 
+    # Known, because an object with unknown fields is decoded in a slower way.
+    api_version: str
+    kind: str
     metadata: ObjectMeta
 
 
