@@ -123,7 +123,7 @@ class ResourceClient(Generic[T]):
         Raises: NotFound. Safe to cancel.
         """
         codec, collection = self._codec, self._collection
-        if collection.formats.requested == "protobuf" and codec.protobuf[0]:
+        if collection.formats.preference == "protobuf" and codec.protobuf[0]:
             return await collection.formats.read(
                 collection.resource_name,
                 (codec.protobuf[0], codec.accept_one),

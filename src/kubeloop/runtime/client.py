@@ -90,7 +90,7 @@ class Client(clients.APIClient):
             rest=client.rest,
             field_manager=client._field_manager,
             tune_gc=client._tune_gc,
-            format=client._formats.requested,
+            format=client._formats.preference,
         )
 
     @overload
