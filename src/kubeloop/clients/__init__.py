@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from .collection import RawCollection as RawCollection
     from .drain import DrainOptions as DrainOptions
     from .drain import PlanOptions as PlanOptions
+    from .formats import ReadFormat as ReadFormat
     from .lists import ACCEPT_TABLE as ACCEPT_TABLE
     from .lists import IncludeObject as IncludeObject
     from .manifests import Manifest as Manifest
@@ -71,6 +72,7 @@ else:
             ".collection": "ALL_NAMESPACES RawCollection",
             ".drain": ("DrainFailed DrainOptions DrainPlan DrainRefused DrainStep PlanOptions"),
             ".extraction": "extract",
+            ".formats": "ReadFormat",
             ".lists": (
                 "ACCEPT_TABLE IncludeObject ObjectList Table TableColumn TableRow WatchEvent"
             ),

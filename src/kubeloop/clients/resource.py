@@ -18,12 +18,13 @@ from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Unpack, cast, final, overload
 
-from kubeloop.errors import Cause, DecodeError, InvalidArgument, NotFound, has_cause
+from kubeloop.errors import Cause, DecodeError, InvalidArgument, KubeError, NotFound, has_cause
 from kubeloop.meta import Owner
-from kubeloop.rest import APPLY_PATCH, Params, ResumingWatch, query_options
+from kubeloop.rest import APPLY_PATCH, Params, Request, ResumingWatch, query_options
 from kubeloop.wire import ResourceInfo
 
 from .collection import Collection, RawCollection
+from .formats import is_refusal
 from .lists import ACCEPT_TABLE, EventType, IncludeObject, ObjectList, Table, WatchEvent, read_table
 from .object_codecs import (
     DEFAULT_MANAGER,
@@ -136,11 +137,27 @@ class ResourceClient(Generic[T]):
 
         Raises: NotFound. Safe to cancel.
         """
+        codec, collection = self._codec, self._collection
+        if collection.formats.preference == "protobuf" and codec.protobuf[0]:
+            return await collection.formats.read(
+                collection.resource_name,
+                (codec.protobuf[0], codec.accept_one),
+                lambda accept: self._get(name, resource_version, accept),
+            )
+        response = await collection.send(
+            "get",
+            name=name,
+            params={"resourceVersion": resource_version} if resource_version else None,
+            accept=codec.accept_one,
+        )
+        return codec.decode(response)
+
+    async def _get(self, name: str, resource_version: str, accept: str) -> T:
         response = await self._collection.send(
             "get",
             name=name,
             params={"resourceVersion": resource_version} if resource_version else None,
-            accept=self._codec.accept_one,
+            accept=accept,
         )
         return self._codec.decode(response)
 
@@ -215,7 +232,16 @@ class ResourceClient(Generic[T]):
         pager = Pager(partial(read_raw_page, self._collection, self._codec), page_size=page_size)
         async with aclosing(pager.each(ListOptions.of(**selectors), key=identity_of)) as items:
             async for item, page in items:
-                yield self._codec.decode_item(item, page)
+                try:
+                    found = self._codec.decode_item(item, page)
+                except DecodeError as error:
+                    if not is_refusal(error):
+                        raise
+                    again = await self._read_as_json(item, error)
+                    if again is None:
+                        continue  # it was deleted meanwhile
+                    found = again
+                yield found
 
     async def table(
         self,
@@ -259,18 +285,31 @@ class ResourceClient(Generic[T]):
                 yield WatchEvent("ADDED", obj)
             resource_version = page.version
         request = await self.raw.watch_request(options)
+        formats, resource = self._collection.formats, self._collection.resource_name
+        while True:
+            accept = self._codec.protobuf[0] if formats.uses_protobuf(resource) else ""
+            asked = request.replace(accept=accept) if accept else request
+            async with self._resuming_watch(asked, resource_version) as events:
+                try:
+                    async for event in events:
+                        # ERROR events are raised, and bookmarks dropped.
+                        found = self._codec.decode_item(event.object, None)
+                        resource_version = events.version
+                        yield WatchEvent(cast("EventType", event.type), found)
+                except KubeError as error:
+                    if not accept or not is_refusal(error):
+                        raise
+                    formats.switch_to_json(resource, error)  # and watch again from before the event
+                else:
+                    return
 
+    def _resuming_watch(self, request: Request, version: str) -> ResumingWatch:
         rest = self._collection.rest
-        resuming = ResumingWatch(
+        return ResumingWatch(
             lambda version: rest.watch(request.with_params({"resourceVersion": version})),
-            resource_version,
+            version,
             clock=rest.clock,
         )
-        async with resuming as events:
-            async for event in events:
-                # ERROR events are raised, and bookmarks dropped.
-                kind = cast("EventType", event.type)
-                yield WatchEvent(kind, self._codec.decode_item(event.object, None))
 
     async def until(
         self, *conditions: EventCondition[T], resource_version: str, **selectors: Unpack[Selectors]
@@ -967,6 +1006,21 @@ class ResourceClient(Generic[T]):
         return await drain(self, name, progress=progress, **options)
 
     # --- requests
+
+    async def _read_as_json(self, item: bytes, error: DecodeError) -> T | None:
+        """The current object, which is read as JSON because its protobuf has unknown fields."""
+        from kubeloop.wire.protobuf_codec import identity_in
+
+        collection = self._collection
+        collection.formats.switch_to_json(collection.resource_name, error)
+        identity = identity_in(item)
+        client = self.in_namespace(identity.namespace) if identity.namespace else self
+        try:
+            return await client._get(identity.name, "", self._codec.accept_one)
+        except NotFound as missing:
+            if _is_object_missing(missing, identity.name):
+                return None
+            raise
 
     @property
     def _pod_access(self: ResourceClient[Pod]) -> PodAccess:
