@@ -403,20 +403,20 @@ class _Pump:
             self._watch._end_silence()
         self._received_at = self._clock.now()
         self._bytes.append(data)
-        if self._events is None and not self._is_scheduled:
+        if self._events is None and not self._is_scheduled and not self.done.done():
             self._run()
 
     def on_end(self, failure: TransportError | None) -> None:
         self._has_ended = True
         self._failure = failure
-        if self._events is None and not self._is_scheduled:
+        if self._events is None and not self._is_scheduled and not self.done.done():
             self._run()
 
     # --- handling
 
     def _continue(self) -> None:
         self._is_scheduled = False
-        if self._incoming is not None or self._has_ended:
+        if not self.done.done():
             self._run()
 
     def _run(self) -> None:
@@ -449,7 +449,7 @@ class _Pump:
                 return False
             self._events = None
         decompressor = None if incoming is None else incoming.decompressor
-        while watch._error is None:
+        while watch._error is None and not self.done.done():
             if decompressor is not None and decompressor.has_more:
                 data = b""
             elif self._bytes:
