@@ -326,3 +326,30 @@ async def test_code_is_not_called_after_a_cancelled_pump_even_if_the_stream_has_
             await asyncio.sleep(0)
 
     assert calls == before
+
+
+async def test_bytes_that_arrived_before_the_pump_do_not_start_a_socket_that_the_code_stopped(
+    server: ScriptedServer,
+) -> None:
+    received = 0
+
+    async def respond(_: ReceivedRequest, connection: ServerConnection) -> None:
+        nonlocal received
+        await connection.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        line = event("ADDED", "1", padding="x" * 100_000)
+        for received in range(300):  # noqa: B007 - read by the test
+            await connection.send(b"%x\r\n%s\r\n" % (len(line), line))
+
+    server.respond(respond)
+    async with client_for(server) as rest, rest.watch(WATCH) as watch:
+        incoming = watch._incoming
+        assert incoming is not None
+        await eventually(lambda: bool(incoming._pieces))
+        pumping = asyncio.create_task(watch.pump(lambda _: False))
+        for _ in range(2000):
+            await asyncio.sleep(0)
+        sent = received
+        pumping.cancel()
+        await asyncio.wait([pumping])
+
+    assert sent < 200  # 20 MB: the rest is in the buffers of the sockets
