@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from kubeloop.errors import ApiError, Expired
 from kubeloop.kit import ManualClock
-from kubeloop.rest import Watch, WatchEnd
+from kubeloop.rest import Timeouts, Watch, WatchEnd
 from kubeloop.wire import RawEvent
 from tests.support.scripted_server import (
     ReceivedRequest,
@@ -353,3 +353,29 @@ async def test_bytes_that_arrived_before_the_pump_do_not_start_a_socket_that_the
         await asyncio.wait([pumping])
 
     assert sent < 200  # 20 MB: the rest is in the buffers of the sockets
+
+
+async def test_code_that_is_busy_for_long_does_not_make_the_watch_a_silent_one(
+    clock: ManualClock,
+) -> None:
+    async with serving() as server:
+        server.respond(chunked(*lines(1), end="hang"))
+        is_busy = True
+
+        def apply(events: Iterator[RawEvent]) -> bool:
+            return not is_busy and not list(events)[1:]
+
+        options = {"timeouts": Timeouts(idle=20.0, probe_after=None)}
+        async with client_for(server, clock=clock, **options) as rest, rest.watch(WATCH) as watch:
+            await _received(watch, 1)
+            pumping = asyncio.create_task(watch.pump(apply))
+            await asyncio.sleep(0)
+            await clock.advance(19)
+            await clock.advance(20)
+            is_busy = False
+            await clock.advance(19)
+            assert watch.ended is None
+            await clock.advance(2)
+            await pumping
+
+        assert watch.ended is WatchEnd.SILENT

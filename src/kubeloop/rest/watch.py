@@ -439,6 +439,7 @@ class _Pump:
             self._end()
         elif self._is_paused and self._incoming is not None:
             self._is_paused = False
+            self._received_at = self._clock.now()  # nothing was read meanwhile
             self._incoming.resume()
 
     def _handle(self) -> bool:
@@ -510,6 +511,8 @@ class _Pump:
         watch, now = self._watch, self._clock.now()
         if self._incoming is None:
             return
+        if self._is_scheduled:
+            self._received_at = now  # it is the code that is busy, and not the server silent
         seconds = watch._wait.seconds
         is_silent = seconds is not None and now - self._received_at >= seconds - _SLACK
         if (is_silent or now >= watch._deadline) and not self._is_scheduled:
