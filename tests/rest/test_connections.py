@@ -251,3 +251,30 @@ async def test_a_timeout_in_the_middle_of_a_body_keeps_what_arrived(
         with pytest.raises(TransportError, match="did not arrive within 70 s"):
             await call
         await server.until(lambda seen: seen.closed == 1)
+
+
+async def test_a_connection_whose_rest_was_too_long_is_not_used_even_if_its_timer_is_late(
+    server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after a machine was suspended, or after code that blocked the event loop."""
+    server.respond(reply())
+    clock = ManualClock()
+    async with client_for(server, clock=clock) as rest:
+        await rest.send(POST)
+        monkeypatch.setattr(clock, "_now", clock.now() + KEEP_ALIVE)
+        await rest.send(POST)
+
+    assert server.connections == 2
+
+
+async def test_a_connection_that_is_being_lost_is_not_used(server: ScriptedServer) -> None:
+    """The event loop reports the loss only in its next iteration."""
+    server.respond(reply())
+    async with client_for(server) as rest:
+        await rest.send(POST)
+        (connection,) = rest._transport._pool.idle
+        assert connection.transport is not None
+        connection.transport.abort()
+        await rest.send(POST)
+
+    assert server.connections == 2

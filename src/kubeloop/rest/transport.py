@@ -449,8 +449,7 @@ class Transport:
         incoming = IncomingResponse(
             request, method=method, clock=self._clock, server=self.server, timeouts=timeouts
         )
-        pool = self._pool
-        connection = pool.idle.pop() if pool.idle and pool.tls is tls else pool.take(tls)
+        connection = self._pool.take(tls, self._clock.now())
         if connection is None:
             connection = await self._connect(request, tls, timeouts, deadline)
         self._exchanges += 1
