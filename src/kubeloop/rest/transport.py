@@ -237,8 +237,12 @@ class Transport:
         )
         if incoming.status != 401 or _has_own_credentials(request):
             return incoming
-        await credentials.refresh(identity)
-        refreshed = await credentials.identity()
+        try:
+            await credentials.refresh(identity)
+            refreshed = await credentials.identity()
+        except BaseException:
+            incoming.close()
+            raise
         if _same_credentials(identity, refreshed):
             return incoming
         self._credential_refreshes += 1
@@ -324,7 +328,11 @@ class Transport:
         )
         if incoming.status != 101:
             if incoming.status == 401:
-                await credentials.refresh(identity)
+                try:
+                    await credentials.refresh(identity)
+                except BaseException:
+                    incoming.close()
+                    raise
             return incoming
         try:
             pairs, where = incoming.headers.items(), f"{request.action}: {self.server}"
