@@ -261,15 +261,27 @@ class Transport:
         began: float,
         deadline: float | None,
     ) -> IncomingResponse:
-        """As `exchange`, through the hooks of the client; the first is the outermost."""
+        """As `exchange`, through the hooks of the client; the first is the outermost.
+
+        Responses that the hooks do not return are closed.
+        """
+        unused: list[IncomingResponse] = []
 
         async def send(changed: Request) -> IncomingResponse:
-            return await self.exchange(changed, codec, timeouts, began, deadline)
+            incoming = await self.exchange(changed, codec, timeouts, began, deadline)
+            unused.append(incoming)
+            return incoming
 
         chain: SendRequest = send
         for hook in reversed(self.hooks):
             chain = _call_hook(hook, chain)
-        return await chain(request)
+        try:
+            returned = await chain(request)
+            unused = [each for each in unused if each is not returned]
+            return returned
+        finally:
+            for each in unused:
+                each.close()
 
     async def probe(self, request: Request, timeouts: Timeouts) -> None:
         """Send once, and return when there is any response.
