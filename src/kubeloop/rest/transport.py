@@ -172,7 +172,8 @@ class Transport:
     async def _close(self) -> None:
         now = asyncio.get_running_loop().time()
         for each in self._dials:
-            each.reschedule(now)
+            if each.when() is None:  # not ended by an earlier call, which it may outlast
+                each.reschedule(now)
         for socket in list(self._websockets):
             socket.abort(ClientClosed(f"{self.server}: the client was closed"))
         self._pool.abort()
