@@ -422,3 +422,11 @@ async def test_closing_twice_is_safe_while_a_connection_is_being_opened() -> Non
     may_end.set()
     with pytest.raises(ClientClosed):
         await sending
+
+
+async def test_the_fragment_of_a_redirect_is_not_sent(server: ScriptedServer) -> None:
+    server.respond(reply(302, headers={"Location": "/y?a=1#part"}), reply())
+    async with client_for(server) as rest:
+        await rest.send(GET)
+
+    assert server.received[1].target == "/y?a=1"

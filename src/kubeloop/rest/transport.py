@@ -622,7 +622,7 @@ def _within_server(url: str, location: str) -> str | None:
     if not location:
         return None
     try:
-        target = urljoin(url, location)
+        target = urljoin(url, location).partition("#")[0]  # a fragment is not sent
         here, there = urlsplit(url), urlsplit(target)
     except ValueError:  # not a URL
         return None
