@@ -69,6 +69,7 @@ async def test_bytes_on_an_idle_connection_end_it(server: ScriptedServer) -> Non
     [
         b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}",
         b"HTTP/1.1 200 OK\r\nConnection: keep-alive, Close\r\nContent-Length: 2\r\n\r\n{}",
+        b"HTTP/1.1 200 OK\r\nConnection: a\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}",
         b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\n{}",
     ],
 )
@@ -251,3 +252,30 @@ async def test_a_timeout_in_the_middle_of_a_body_keeps_what_arrived(
         with pytest.raises(TransportError, match="did not arrive within 70 s"):
             await call
         await server.until(lambda seen: seen.closed == 1)
+
+
+async def test_a_connection_whose_rest_was_too_long_is_not_used_even_if_its_timer_is_late(
+    server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after a machine was suspended, or after code that blocked the event loop."""
+    server.respond(reply())
+    clock = ManualClock()
+    async with client_for(server, clock=clock) as rest:
+        await rest.send(POST)
+        monkeypatch.setattr(clock, "_now", clock.now() + KEEP_ALIVE)
+        await rest.send(POST)
+
+    assert server.connections == 2
+
+
+async def test_a_connection_that_is_being_lost_is_not_used(server: ScriptedServer) -> None:
+    """The event loop reports the loss only in its next iteration."""
+    server.respond(reply())
+    async with client_for(server) as rest:
+        await rest.send(POST)
+        (connection,) = rest._transport._pool.idle
+        assert connection.transport is not None
+        connection.transport.abort()
+        await rest.send(POST)
+
+    assert server.connections == 2

@@ -14,14 +14,21 @@ from kubeloop.config import (
     Identity,
     Impersonation,
 )
-from kubeloop.errors import Unauthorized
+from kubeloop.errors import ConfigError, Unauthorized
 from kubeloop.rest import (
     default_user_agent,
     path_request,
     resource_request,
 )
 from tests.support.clocks import InstantClock
-from tests.support.scripted_server import PODS, ScriptedServer, chunked, client_for, reply
+from tests.support.scripted_server import (
+    PODS,
+    ScriptedServer,
+    chunked,
+    client_for,
+    eventually,
+    reply,
+)
 
 GET = path_request("GET", "/x")
 
@@ -240,3 +247,24 @@ async def test_a_token_file_that_is_rewritten_is_read_again(
 
     message = [received.header("Authorization") for received in server.received]
     assert message == ["Bearer one", "Bearer one", "Bearer two", "Bearer two"]
+
+
+class Broken:
+    """Credentials that cannot be refreshed."""
+
+    async def identity(self) -> Identity:
+        return Identity(authorization="Bearer old")
+
+    async def refresh(self, identity: Identity) -> None:
+        raise ConfigError(f"no plugin for {identity.epoch}")
+
+
+@pytest.mark.parametrize("verb", ["send", "websocket"])
+async def test_a_refresh_that_fails_leaves_no_connection_in_use(
+    verb: str, server: ScriptedServer
+) -> None:
+    server.respond(chunked(b"x", status=401, end="hang"))
+    async with client_for(server, credentials=Broken()) as rest:
+        with pytest.raises(ConfigError, match="no plugin"):
+            await (rest.send(GET) if verb == "send" else rest.websocket(GET))
+        await eventually(lambda: rest._transport.stats().connections == 0)

@@ -164,3 +164,24 @@ async def test_an_unsuccessful_response_after_a_hook_is_the_server_s_error(
         with pytest.raises(ApiError) as caught:
             await rest.send(GET)
     assert caught.value.code == 409
+
+
+@pytest.mark.parametrize("then", ["raises", "sends again"])
+async def test_a_response_that_a_hook_does_not_return_leaves_no_connection_in_use(
+    then: str, server: ScriptedServer
+) -> None:
+    server.respond(chunked(b"x", status=500, end="hang"), reply(body=b"second"))
+
+    async def hook(request: Request, send: SendRequest) -> IncomingResponse:
+        await send(request)
+        if then == "raises":
+            raise LookupError("no")
+        return await send(request)
+
+    async with client_for(server, hooks=[hook]) as rest:
+        if then == "raises":
+            with pytest.raises(LookupError):
+                await rest.send(GET)
+        else:
+            assert (await rest.send(GET)).body == b"second"
+        await server.until(lambda seen: seen.closed == 1)

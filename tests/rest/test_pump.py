@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from kubeloop.errors import ApiError, Expired
 from kubeloop.kit import ManualClock
-from kubeloop.rest import WatchEnd
+from kubeloop.rest import Timeouts, Watch, WatchEnd
 from kubeloop.wire import RawEvent
 from tests.support.scripted_server import (
     ReceivedRequest,
@@ -256,3 +256,126 @@ async def test_a_pump_ends_when_the_watch_reaches_its_maximum_duration(
         await pumping
 
     assert watch.ended is WatchEnd.TIMED_OUT
+
+
+async def _received(watch: Watch, pieces: int) -> None:
+    """Wait until chunks have arrived; nothing has read them."""
+    assert watch._incoming is not None
+    incoming = watch._incoming
+    await eventually(lambda: len(incoming._pieces) == pieces)
+
+
+async def test_code_that_fails_gets_no_event_after_the_one_that_it_failed_for(
+    server: ScriptedServer,
+) -> None:
+    """A reader that resumes after the last event would never see the one that failed."""
+    server.respond(chunked(*lines(3), end="hang"))
+    calls: list[int] = []
+
+    def apply(events: Iterator[RawEvent]) -> bool:
+        calls.append(len(list(events)))
+        raise RuntimeError("no")
+
+    async with client_for(server) as rest, rest.watch(WATCH) as watch:
+        await _received(watch, 3)
+        with pytest.raises(RuntimeError, match="no"):
+            await watch.pump(apply)
+
+    assert calls == [1]
+
+
+async def test_code_that_closes_its_watch_gets_nothing_more(server: ScriptedServer) -> None:
+    server.respond(chunked(*lines(3), end="hang"))
+    calls: list[int] = []
+
+    async with client_for(server) as rest, rest.watch(WATCH) as watch:
+        await _received(watch, 3)
+
+        def apply(events: Iterator[RawEvent]) -> bool:
+            calls.append(len(list(events)))
+            watch.close()
+            return True
+
+        await watch.pump(apply)
+
+    assert calls == [1]
+
+
+async def test_code_is_not_called_after_a_cancelled_pump_even_if_the_stream_has_ended(
+    server: ScriptedServer,
+) -> None:
+    server.respond(chunked(*lines(2)))
+    calls = 0
+
+    def apply(_: Iterator[RawEvent]) -> bool:
+        nonlocal calls
+        calls += 1
+        return False
+
+    async with client_for(server) as rest, rest.watch(WATCH) as watch:
+        await _received(watch, 2)
+        pumping = asyncio.create_task(watch.pump(apply))
+        incoming = watch._incoming
+        assert incoming is not None
+        await eventually(lambda: calls > 0 and incoming._is_complete)
+        pumping.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await pumping
+        before = calls
+        for _ in range(5):
+            await asyncio.sleep(0)
+
+    assert calls == before
+
+
+async def test_bytes_that_arrived_before_the_pump_do_not_start_a_socket_that_the_code_stopped(
+    server: ScriptedServer,
+) -> None:
+    received = 0
+
+    async def respond(_: ReceivedRequest, connection: ServerConnection) -> None:
+        nonlocal received
+        await connection.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        line = event("ADDED", "1", padding="x" * 100_000)
+        for received in range(300):  # noqa: B007 - read by the test
+            await connection.send(b"%x\r\n%s\r\n" % (len(line), line))
+
+    server.respond(respond)
+    async with client_for(server) as rest, rest.watch(WATCH) as watch:
+        incoming = watch._incoming
+        assert incoming is not None
+        await eventually(lambda: bool(incoming._pieces))
+        pumping = asyncio.create_task(watch.pump(lambda _: False))
+        for _ in range(2000):
+            await asyncio.sleep(0)
+        sent = received
+        pumping.cancel()
+        await asyncio.wait([pumping])
+
+    assert sent < 200  # 20 MB: the rest is in the buffers of the sockets
+
+
+async def test_code_that_is_busy_for_long_does_not_make_the_watch_a_silent_one(
+    clock: ManualClock,
+) -> None:
+    async with serving() as server:
+        server.respond(chunked(*lines(1), end="hang"))
+        is_busy = True
+
+        def apply(events: Iterator[RawEvent]) -> bool:
+            return not is_busy and not list(events)[1:]
+
+        options = {"timeouts": Timeouts(idle=20.0, probe_after=None)}
+        async with client_for(server, clock=clock, **options) as rest, rest.watch(WATCH) as watch:
+            await _received(watch, 1)
+            pumping = asyncio.create_task(watch.pump(apply))
+            await asyncio.sleep(0)
+            await clock.advance(19)
+            await clock.advance(20)
+            is_busy = False
+            await clock.advance(19)
+            assert watch.ended is None
+            await clock.advance(2)
+            await pumping
+
+        assert watch.ended is WatchEnd.SILENT

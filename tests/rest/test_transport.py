@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import gc
+import socket
 import weakref
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -13,7 +14,14 @@ from typing import Any
 import pytest
 
 from kubeloop.config import AuthProvider, ClusterConfig
-from kubeloop.errors import ApiError, ConfigError, ConnectError, TimeoutExceeded, TransportError
+from kubeloop.errors import (
+    ApiError,
+    ClientClosed,
+    ConfigError,
+    ConnectError,
+    TimeoutExceeded,
+    TransportError,
+)
 from kubeloop.rest import (
     KEEP_ALIVE,
     Request,
@@ -393,3 +401,32 @@ async def test_a_configuration_that_cannot_be_used_leaves_nothing_open() -> None
 
     del rest
     gc.collect()  # an unclosed session would warn, and a warning is an error here
+
+
+async def test_closing_twice_is_safe_while_a_connection_is_being_opened() -> None:
+    """A function of the user may take long to clean up."""
+    began, may_end = asyncio.Event(), asyncio.Event()
+
+    async def dial(_host: str, _port: int) -> socket.socket:
+        began.set()
+        try:
+            return await asyncio.Future()
+        finally:
+            await may_end.wait()
+
+    rest = RESTClient(ClusterConfig(server="http://127.0.0.1:1"), environ={}, dial=dial)
+    sending = asyncio.create_task(rest.send(GET))
+    await began.wait()
+    await rest.aclose()
+    await rest.aclose()
+    may_end.set()
+    with pytest.raises(ClientClosed):
+        await sending
+
+
+async def test_the_fragment_of_a_redirect_is_not_sent(server: ScriptedServer) -> None:
+    server.respond(reply(302, headers={"Location": "/y?a=1#part"}), reply())
+    async with client_for(server) as rest:
+        await rest.send(GET)
+
+    assert server.received[1].target == "/y?a=1"

@@ -109,6 +109,15 @@ class Connection(asyncio.BufferedProtocol):
             self._unsent = rest or None
             self.transport.write(piece)
 
+    def is_usable(self, now: float) -> bool:
+        """Whether an idle connection may carry a request.
+
+        Its timer is late if the process was suspended or the event loop blocked; and a
+        connection that was lost is reported an iteration later.
+        """
+        assert self.transport is not None
+        return now < (self._deadline or 0.0) and not self.transport.is_closing()
+
     def wake_at(self, deadline: float | None) -> None:
         """Call the response's `on_deadline` at this time on the clock, or the next one set."""
         self._deadline = deadline
@@ -269,14 +278,19 @@ class ConnectionPool:
         self.idle: list[Connection] = []
         self.tls: ssl.SSLContext | None = None  # of the newest request, and of all idle ones
 
-    def take(self, tls: ssl.SSLContext | None) -> Connection | None:
-        """An idle connection with this TLS context, if there is one."""
+    def take(self, tls: ssl.SSLContext | None, now: float) -> Connection | None:
+        """An idle connection with this TLS context, if there is one that can be used."""
         if tls is not self.tls:
             self.tls = tls
             for each in list(self.idle):
                 if each.tls is not tls:
                     each.abort()
-        return self.idle.pop() if self.idle else None
+        while self.idle:
+            connection = self.idle.pop()
+            if connection.is_usable(now):
+                return connection
+            connection.abort()
+        return None
 
     def put(self, connection: Connection) -> None:
         """A connection has become idle."""

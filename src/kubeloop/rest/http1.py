@@ -260,10 +260,8 @@ class ResponseParser:
         if version not in {"1.1", "1.0"}:
             raise ProtocolError(f"the response has HTTP version {version[:20]}")
         first = headers.first
-        connection = first.get("connection")
         self._keep_alive = version == "1.1" and (
-            connection is None
-            or "close" not in {token.strip() for token in connection.lower().split(",")}
+            "connection" not in first or not _announces_close(headers)
         )
         length = first.get("content-length")
         if "transfer-encoding" in first:
@@ -398,6 +396,11 @@ def _check_coding(version: str, headers: ResponseHeaders) -> None:
         raise ProtocolError("the transfer coding is ambiguous")
     if codings[0].lower() != "chunked":
         raise ProtocolError(f"the transfer coding {codings[0][:60]!r} is not supported")
+
+
+def _announces_close(headers: ResponseHeaders) -> bool:
+    options = ",".join(headers.all_of("connection")).lower()
+    return "close" in {option.strip() for option in options.split(",")}
 
 
 def _too_large_head() -> ProtocolError:

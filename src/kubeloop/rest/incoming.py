@@ -264,14 +264,13 @@ class IncomingResponse:
         self._sink = sink
         pieces, self._pieces = self._pieces, []
         self._waiting = 0
+        self.resume()  # before the sink, which may pause it
         for piece in pieces:
             sink.on_bytes(piece)
         if self._is_complete:
             sink.on_end(None)
         elif self._error is not None:
             sink.on_end(self._failure(self._error))
-        elif self.connection is not None:
-            self.connection.resume()
 
     def pause(self) -> None:
         """Read nothing from the socket until `resume`; a sink may still receive a little."""

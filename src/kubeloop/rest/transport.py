@@ -172,7 +172,8 @@ class Transport:
     async def _close(self) -> None:
         now = asyncio.get_running_loop().time()
         for each in self._dials:
-            each.reschedule(now)
+            if each.when() is None:  # not ended by an earlier call, which it may outlast
+                each.reschedule(now)
         for socket in list(self._websockets):
             socket.abort(ClientClosed(f"{self.server}: the client was closed"))
         self._pool.abort()
@@ -237,8 +238,12 @@ class Transport:
         )
         if incoming.status != 401 or _has_own_credentials(request):
             return incoming
-        await credentials.refresh(identity)
-        refreshed = await credentials.identity()
+        try:
+            await credentials.refresh(identity)
+            refreshed = await credentials.identity()
+        except BaseException:
+            incoming.close()
+            raise
         if _same_credentials(identity, refreshed):
             return incoming
         self._credential_refreshes += 1
@@ -257,15 +262,27 @@ class Transport:
         began: float,
         deadline: float | None,
     ) -> IncomingResponse:
-        """As `exchange`, through the hooks of the client; the first is the outermost."""
+        """As `exchange`, through the hooks of the client; the first is the outermost.
+
+        Responses that the hooks do not return are closed.
+        """
+        unused: list[IncomingResponse] = []
 
         async def send(changed: Request) -> IncomingResponse:
-            return await self.exchange(changed, codec, timeouts, began, deadline)
+            incoming = await self.exchange(changed, codec, timeouts, began, deadline)
+            unused.append(incoming)
+            return incoming
 
         chain: SendRequest = send
         for hook in reversed(self.hooks):
             chain = _call_hook(hook, chain)
-        return await chain(request)
+        try:
+            returned = await chain(request)
+            unused = [each for each in unused if each is not returned]
+            return returned
+        finally:
+            for each in unused:
+                each.close()
 
     async def probe(self, request: Request, timeouts: Timeouts) -> None:
         """Send once, and return when there is any response.
@@ -324,7 +341,11 @@ class Transport:
         )
         if incoming.status != 101:
             if incoming.status == 401:
-                await credentials.refresh(identity)
+                try:
+                    await credentials.refresh(identity)
+                except BaseException:
+                    incoming.close()
+                    raise
             return incoming
         try:
             pairs, where = incoming.headers.items(), f"{request.action}: {self.server}"
@@ -449,8 +470,7 @@ class Transport:
         incoming = IncomingResponse(
             request, method=method, clock=self._clock, server=self.server, timeouts=timeouts
         )
-        pool = self._pool
-        connection = pool.idle.pop() if pool.idle and pool.tls is tls else pool.take(tls)
+        connection = self._pool.take(tls, self._clock.now())
         if connection is None:
             connection = await self._connect(request, tls, timeouts, deadline)
         self._exchanges += 1
@@ -602,7 +622,7 @@ def _within_server(url: str, location: str) -> str | None:
     if not location:
         return None
     try:
-        target = urljoin(url, location)
+        target = urljoin(url, location).partition("#")[0]  # a fragment is not sent
         here, there = urlsplit(url), urlsplit(target)
     except ValueError:  # not a URL
         return None

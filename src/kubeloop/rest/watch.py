@@ -408,20 +408,20 @@ class _Pump:
             self._watch._end_silence()
         self._received_at = self._clock.now()
         self._bytes.append(data)
-        if self._events is None and not self._is_scheduled:
+        if self._events is None and not self._is_scheduled and not self.done.done():
             self._run()
 
     def on_end(self, failure: TransportError | None) -> None:
         self._has_ended = True
         self._failure = failure
-        if self._events is None and not self._is_scheduled:
+        if self._events is None and not self._is_scheduled and not self.done.done():
             self._run()
 
     # --- handling
 
     def _continue(self) -> None:
         self._is_scheduled = False
-        if self._incoming is not None or self._has_ended:
+        if not self.done.done():
             self._run()
 
     def _run(self) -> None:
@@ -444,6 +444,7 @@ class _Pump:
             self._end()
         elif self._is_paused and self._incoming is not None:
             self._is_paused = False
+            self._received_at = self._clock.now()  # nothing was read meanwhile
             self._incoming.resume()
 
     def _handle(self) -> bool:
@@ -454,7 +455,7 @@ class _Pump:
                 return False
             self._events = None
         decompressor = None if incoming is None else incoming.decompressor
-        while watch._error is None:
+        while watch._error is None and not self.done.done():
             if decompressor is not None and decompressor.has_more:
                 data = b""
             elif self._bytes:
@@ -515,6 +516,8 @@ class _Pump:
         watch, now = self._watch, self._clock.now()
         if self._incoming is None:
             return
+        if self._is_scheduled:
+            self._received_at = now  # it is the code that is busy, and not the server silent
         seconds = watch._wait.seconds
         is_silent = seconds is not None and now - self._received_at >= seconds - _SLACK
         if (is_silent or now >= watch._deadline) and not self._is_scheduled:
