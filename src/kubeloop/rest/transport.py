@@ -470,7 +470,7 @@ class Transport:
         incoming = IncomingResponse(
             request, method=method, clock=self._clock, server=self.server, timeouts=timeouts
         )
-        connection = self._pool.take(tls, self._clock.now())
+        connection = self._pool.take(tls, began)
         if connection is None:
             connection = await self._connect(request, tls, timeouts, deadline)
         self._exchanges += 1
