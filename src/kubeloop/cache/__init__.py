@@ -102,6 +102,7 @@ from .factory import Watchable as Watchable
 from .handlers import HandlerStats as HandlerStats
 from .indexer import SelectorLike as SelectorLike
 from .indexer import free_in_steps as free_in_steps
+from .informer import DROPPED as DROPPED
 from .informer import InformerOptions as InformerOptions
 from .informer import InformerState as InformerState
 from .informer import InformerStats as InformerStats

@@ -3,21 +3,22 @@
 Guarantees: encoding reads the standard fields and the index paths, and skips the rest of the
 object. Values that many objects repeat (namespaces, labels, owners, indexed values) are held
 once. An object without a name is rejected. A value that cannot be indexed, or a path that does
-not fit an object, is counted and logged, and the object is stored all the same.
+not fit an object, is counted and logged, and the object is stored all the same. Fields that are
+dropped are cut out of the bytes, and are not in any object that is read.
 See also: `storage` (the formats of the content), `index` (what is indexed).
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Generic, TypeVar, final
 
 import msgspec
 
 from kubeloop.errors import DecodeError, InvalidArgument
 from kubeloop.meta import ObjectKey
-from kubeloop.wire import Projection, Raw, get_logger
+from kubeloop.wire import FieldCutter, Projection, Raw, get_logger, overlaps
 
 from .entry import Entry, KeyFunc, OwnerRef, key_from
 from .errors import TransformFailed, UnkeyedObject
@@ -91,7 +92,8 @@ class EntryCodec(Generic[T]):
 
     `model` is a generated class, `dict`, or a struct with the fields you need. `paths` are the
     field paths whose values entries carry for indexes. `api_version` and `kind` complete the
-    dicts that come from lists, whose items have neither. `key` stores objects under another key
+    dicts that come from lists, whose items have neither. `drop` names fields that are not stored:
+    none that the cache reads itself. `key` stores objects under another key
     than namespace and name, so that they need no name; it costs a decoding of each object.
 
         codec = EntryCodec(Pod, paths=("spec.nodeName",))
@@ -105,6 +107,7 @@ class EntryCodec(Generic[T]):
         *,
         store_as: StorageFormat = "bytes",
         paths: Iterable[str] = (),
+        drop: Sequence[str] = (),
         api_version: str = "",
         kind: str = "",
         key: KeyFunc[T] | None = None,
@@ -116,6 +119,8 @@ class EntryCodec(Generic[T]):
         self._type = ObjectType(model, api_version=api_version, kind=kind)
         self._storage = storage_for(store_as, self._type)
         self._stores_bytes = store_as == "bytes"
+        self._cutter = _cutter(drop, model if self._type.is_model else None)
+        self._dropped = self._cutter.paths if self._cutter is not None else ()
         self._paths: tuple[str, ...] = ()
         self._use_paths(tuple(dict.fromkeys(paths)))
         self._names: _Pool[str, str] = _Pool()
@@ -152,6 +157,10 @@ class EntryCodec(Generic[T]):
         name, namespace, uid, version, generation, labels, owners, deletion, *values = projected
         if not name:
             return None
+        if self._cutter is not None:
+            count = len(self._paths)
+            raw = self._cutter.cut_found(raw, values[count:])
+            del values[count:]
         if namespace:
             namespace = self._names.get(namespace) or self._names.put(namespace, namespace)
         key = ObjectKey(namespace or "", name)
@@ -240,7 +249,7 @@ class EntryCodec(Generic[T]):
                 raise TransformFailed(
                     f"transform {entry.key}: it returned nothing (return the object)"
                 )
-            made = self._entry(self._type.encode(changed), entry.key)
+            made = self._entry(self._type.encode(changed), entry.key, is_cut=True)
         except TransformFailed:
             raise
         # Synchronous code cannot be cancelled: a CancelledError from it is an ordinary error.
@@ -255,6 +264,7 @@ class EntryCodec(Generic[T]):
             self.model,
             store_as=self.store_as,
             paths=self._paths,
+            drop=self._dropped,
             api_version=api_version,
             kind=kind,
             key=key,
@@ -305,18 +315,21 @@ class EntryCodec(Generic[T]):
             )
 
     def _use_paths(self, paths: tuple[str, ...]) -> None:
+        for path in paths:
+            _check_kept(path, self._dropped, f"index by {path}")
         model = self.model if self._type.is_model else None
         read = Projection(*STANDARD, *paths, of=model).read  # type: ignore[arg-type] # a Model then
         self._read = read
         self._paths = paths
         self._single_paths = [Projection(path) for path in paths]  # for objects that do not fit
-        typed = Projection(*STANDARD, *paths, types=_TYPES)
+        cut = {} if self._cutter is None else self._cutter.types
+        typed = Projection(*STANDARD, *paths, *cut, types=_TYPES | cut)
         # None: a path is inside a field that is not decoded, or the key needs the object.
         is_usable = typed.values_of is not None and self._key_function is None
         self._decode_row = typed.decode_strictly if is_usable else None
         self._values_of: Any = typed.values_of
 
-    def _entry(self, raw: bytes, key: ObjectKey | None) -> Entry:
+    def _entry(self, raw: bytes, key: ObjectKey | None, *, is_cut: bool = False) -> Entry:
         """An entry under `key`, or else under namespace and name."""
         name, namespace, uid, version, generation, labels, owners, deletion, *values = (
             self._read_fields(raw)
@@ -325,6 +338,8 @@ class EntryCodec(Generic[T]):
             key = self._key(namespace, name)
         if type(uid) not in _TEXT or type(version) not in _TEXT or type(deletion) not in _TEXT:
             raise DecodeError(f"{key}: uid, resourceVersion and deletionTimestamp must be text")
+        if self._cutter is not None and not is_cut:
+            raw = self._cutter.cut(raw)
         return Entry(
             key,
             version or "",
@@ -419,6 +434,20 @@ class EntryCodec(Generic[T]):
 
 
 _NO_LABELS: Mapping[str, str] = {}
+
+
+def _cutter(drop: Sequence[str], model: Any) -> FieldCutter | None:
+    if isinstance(drop, str):
+        raise InvalidArgument(f"drop={drop!r}: give a tuple of field paths, as in ({drop!r},)")
+    for needed in ("apiVersion", "kind", *STANDARD):
+        _check_kept(needed, drop, f"read {needed}")
+    return FieldCutter(*drop, of=model) if drop else None
+
+
+def _check_kept(path: str, dropped: Iterable[str], what: str) -> None:
+    for each in dropped:
+        if overlaps(path, each):
+            raise InvalidArgument(f"{what}: the cache drops {each} (leave it out of `drop`)")
 
 
 def _owner_ref(owner: Mapping[str, Any]) -> OwnerRef:

@@ -9,6 +9,7 @@ See also: `kubeloop.clients` (verbs), `kubeloop.cache` (informers, and
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -57,6 +58,7 @@ class CacheOptions(TypedDict, Generic[T], total=False):
     index: Indexers[T] | None
     store_as: StorageFormat
     transform: Transform[T] | None
+    drop: Sequence[str]
     resync: float
     sync_timeout: float | None
     on_watch_error: WatchErrorHandler | None
@@ -129,8 +131,9 @@ class Client(clients.APIClient):
         Objects are of the class `kind`, dicts if it is not a class, or of the class `model`: a
         struct with only the fields you need. With `metadata_only` the server sends only
         metadata. A namespace of None is the configuration's. `on_watch_error` is called with
-        the error of every failed attempt, in place of a log line. The other options are those
-        of `SharedInformer`.
+        the error of every failed attempt, in place of a log line. `drop` names the fields that
+        are not cached, `metadata.managedFields` by default. The other options are those of
+        `SharedInformer`.
 
         Raises: InvalidArgument when a selector or an index does not parse.
         """

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, final, overload
 
 from kubeloop import clients
 from kubeloop.cache import (
+    DROPPED,
     CacheReport,
     Indexers,
     Lister,
@@ -204,6 +205,7 @@ class Manager:
         index: Indexers[Any] | None = None,
         store_as: StorageFormat = "bytes",
         transform: Transform[Any] | None = None,
+        drop: Sequence[str] = DROPPED,
         on_watch_error: WatchErrorHandler | None = None,
     ) -> None:
         """Cache a kind with other options than the default, for contexts to read.
@@ -222,6 +224,7 @@ class Manager:
             "index": index,
             "store_as": store_as,
             "transform": transform,
+            "drop": drop,
         }
         if on_watch_error is not None:
             options["on_watch_error"] = on_watch_error

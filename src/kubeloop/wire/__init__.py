@@ -52,6 +52,8 @@ if TYPE_CHECKING:
     from .facts import NO_FACTS as NO_FACTS
     from .facts import FieldFacts as FieldFacts
     from .facts import TypeFacts as TypeFacts
+    from .field_cutter import FieldCutter as FieldCutter
+    from .field_cutter import overlaps as overlaps
     from .int_or_string import check_int_or_string as check_int_or_string
     from .json_values import Json as Json
     from .json_values import JsonObject as JsonObject
@@ -63,6 +65,7 @@ else:
         {
             ".definitions": "Column ScalePaths required_fields",
             ".facts": "FieldFacts NO_FACTS TypeFacts",
+            ".field_cutter": "FieldCutter overlaps",
             ".int_or_string": "check_int_or_string parse_int_or_string scaled_value",
             ".json_values": "Json JsonObject",
             ".manifests": "dump_yaml load_yaml parse_manifest",
