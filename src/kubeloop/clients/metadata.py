@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from typing import Any, Unpack, final
 
+import msgspec
+
 from kubeloop.errors import DecodeError
 from kubeloop.rest import Response
-from kubeloop.wire import Model, Raw, RawList, Resource, decode
+from kubeloop.wire import Raw, RawList, Resource, complete, decode
 from kubeloop.wire.meta.v1 import ObjectMeta
 
 from .collection import Collection, RawCollection
@@ -32,10 +34,10 @@ class PartialObjectMetadata(Resource, group="meta.k8s.io", version="v1"):
     """The metadata of an object of any kind."""
 
 
-class _View(Model):
-    """Any object; other fields are ignored."""
+class _View(msgspec.Struct):
+    """Any object. Not a model, which would keep the fields that it does not know."""
 
-    metadata: ObjectMeta
+    metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
 
 
 @final
@@ -66,7 +68,9 @@ def _to_partial(view: _View, action: str) -> PartialObjectMetadata:
     named = metadata.name or metadata.generate_name
     if not (metadata.uid and metadata.creation_timestamp and named):
         raise DecodeError(f"{action}: not an object: it has no uid, creation time or name")
-    return PartialObjectMetadata(metadata=metadata)
+    found = PartialObjectMetadata(metadata=metadata)
+    complete(found)
+    return found
 
 
 @final

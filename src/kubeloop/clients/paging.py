@@ -22,7 +22,7 @@ from kubeloop.wire import Raw, RawList, ResourceInfo, is_list_kind
 
 from .collection import Collection, RawCollection
 from .lists import ObjectList
-from .object_codecs import ObjectCodec
+from .object_codecs import ObjectReader
 from .options import ListOptions
 
 __all__ = ["PAGE_SIZE", "PageReader", "Pager", "identity_of", "key_of"]
@@ -161,7 +161,7 @@ def _next_page_options(options: ListOptions, token: str) -> ListOptions:
 class PageReader(Generic[T]):
     """Reads one page of a collection, decoded or as bytes."""
 
-    def __init__(self, collection: Collection, codec: ObjectCodec[T]) -> None:
+    def __init__(self, collection: Collection, codec: ObjectReader[T]) -> None:
         self._collection = collection
         self._codec = codec
 

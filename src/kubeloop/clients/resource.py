@@ -26,9 +26,11 @@ from .lists import ACCEPT_TABLE, EventType, IncludeObject, ObjectList, Table, Wa
 from .object_codecs import (
     DEFAULT_MANAGER,
     ObjectCodec,
+    ObjectReader,
     PatchBody,
     PatchType,
     TypedCodec,
+    ViewReader,
     body_of,
     check_appliable,
     check_object,
@@ -64,6 +66,7 @@ if TYPE_CHECKING:  # imported by the methods that need them
 __all__ = ["ResourceClient"]
 
 T = TypeVar("T")
+V = TypeVar("V")
 P = TypeVar("P", "Pod", "Service", "Node")
 
 _DEFAULT_DELETE = body_of(delete_options())
@@ -116,18 +119,26 @@ class ResourceClient(Generic[T]):
 
     # --- reading
 
-    async def get(self, name: str, *, resource_version: str = "") -> T:
+    @overload
+    async def get(self, name: str, *, resource_version: str = ...) -> T: ...
+    @overload
+    async def get(self, name: str, *, model: type[V], resource_version: str = ...) -> V: ...
+    async def get(
+        self, name: str, *, model: type[Any] | None = None, resource_version: str = ""
+    ) -> Any:
         """The object; with `resource_version="0"` the server may return a cached version.
 
+        `model` is another class to read it as: a struct with only the fields you need.
         Raises: NotFound. Safe to cancel.
         """
+        reader = self._reader(model)
         response = await self._collection.send(
             "get",
             name=name,
             params={"resourceVersion": resource_version} if resource_version else None,
-            accept=self._codec.accept_one,
+            accept=reader.accept_one,
         )
-        return self._codec.decode(response)
+        return reader.decode(response)
 
     async def get_or_none(self, name: str, *, resource_version: str = "") -> T | None:
         """The object, or None if it does not exist. Safe to cancel.
@@ -154,27 +165,56 @@ class ResourceClient(Generic[T]):
             raise
         return True
 
-    async def list(self, **options: Unpack[ListArguments]) -> ObjectList[T]:
+    @overload
+    async def list(self, **options: Unpack[ListArguments]) -> ObjectList[T]: ...
+    @overload
+    async def list(self, *, model: type[V], **options: Unpack[ListArguments]) -> ObjectList[V]: ...
+    async def list(
+        self, *, model: type[Any] | None = None, **options: Unpack[ListArguments]
+    ) -> ObjectList[Any]:
         """One page of the collection, or all of it without `limit`, in one request.
 
+        `model` is another class to read the objects as: a struct with only the fields you need.
         For collections of some thousand objects use `list_all`, for larger ones `each`.
         Raises: Expired when `resource_version` or `next_page` has expired. Safe to cancel.
         """
         check_keywords("list", options, ListArguments)
-        return await self._pages.objects(ListOptions.of(**options))
+        pages = PageReader(self._collection, self._reader(model))
+        return await pages.objects(ListOptions.of(**options))
 
+    @overload
     async def list_all(
         self,
         *,
+        page_size: int = ...,
+        resource_version: str = ...,
+        resource_version_match: VersionMatch | None = ...,
+        **selectors: Unpack[Selectors],
+    ) -> ObjectList[T]: ...
+    @overload
+    async def list_all(
+        self,
+        *,
+        model: type[V],
+        page_size: int = ...,
+        resource_version: str = ...,
+        resource_version_match: VersionMatch | None = ...,
+        **selectors: Unpack[Selectors],
+    ) -> ObjectList[V]: ...
+    async def list_all(
+        self,
+        *,
+        model: type[Any] | None = None,
         page_size: int = PAGE_SIZE,
         resource_version: str = "",
         resource_version_match: VersionMatch | None = None,
         **selectors: Unpack[Selectors],
-    ) -> ObjectList[T]:
+    ) -> ObjectList[Any]:
         """The whole collection, read in pages and returned as one list. Safe to cancel.
 
-        If a page token expires, the collection is read again in one request. Use `each` if the
-        collection may not fit into memory.
+        `model` is another class to read the objects as, as for `list`. If a page token expires,
+        the collection is read again in one request. Use `each` if the collection may not fit
+        into memory.
         """
         check_keywords("list_all", selectors, Selectors)
         options = ListOptions.of(
@@ -182,22 +222,39 @@ class ResourceClient(Generic[T]):
             resource_version_match=resource_version_match,
             **selectors,
         )
-        pager = Pager(self._pages.objects, page_size=page_size)
-        return (await pager.list(options, key=key_of))[0]
+        pager = Pager(
+            PageReader(self._collection, self._reader(model)).objects, page_size=page_size
+        )
+        # A struct of yours need not have the name of the object.
+        return (await pager.list(options, key=key_of if model is None else None))[0]
 
+    @overload
+    def each(
+        self, *, page_size: int = ..., **selectors: Unpack[Selectors]
+    ) -> AsyncGenerator[T, None]: ...
+    @overload
+    def each(
+        self, *, model: type[V], page_size: int = ..., **selectors: Unpack[Selectors]
+    ) -> AsyncGenerator[V, None]: ...
     async def each(
-        self, *, page_size: int = PAGE_SIZE, **selectors: Unpack[Selectors]
-    ) -> AsyncGenerator[T, None]:
+        self,
+        *,
+        model: type[Any] | None = None,
+        page_size: int = PAGE_SIZE,
+        **selectors: Unpack[Selectors],
+    ) -> AsyncGenerator[Any, None]:
         """Every object, one by one, read in pages and decoded one at a time.
 
+        `model` is another class to read the objects as, as for `list`.
         At most two pages are in memory. No object is returned twice: if a page token expires,
         the iteration continues with the server's new token, or with a new list.
         """
         check_keywords("each", selectors, Selectors)
-        pager = Pager(self._pages.raw, page_size=page_size)
+        reader = self._reader(model)
+        pager = Pager(PageReader(self._collection, reader).raw, page_size=page_size)
         async with aclosing(pager.each(ListOptions.of(**selectors), key=identity_of)) as items:
             async for item, page in items:
-                yield self._codec.decode_item(item, page)
+                yield reader.decode_item(item, page)
 
     async def table(
         self,
@@ -219,27 +276,47 @@ class ResourceClient(Generic[T]):
 
     # --- watching
 
+    @overload
+    def watch(
+        self,
+        *,
+        resource_version: str | None = ...,
+        timeout_seconds: int | None = ...,
+        **selectors: Unpack[Selectors],
+    ) -> AsyncGenerator[WatchEvent[T], None]: ...
+    @overload
+    def watch(
+        self,
+        *,
+        model: type[V],
+        resource_version: str | None = ...,
+        timeout_seconds: int | None = ...,
+        **selectors: Unpack[Selectors],
+    ) -> AsyncGenerator[WatchEvent[V], None]: ...
     async def watch(
         self,
         *,
+        model: type[Any] | None = None,
         resource_version: str | None = None,
         timeout_seconds: int | None = None,
         **selectors: Unpack[Selectors],
-    ) -> AsyncGenerator[WatchEvent[T], None]:
+    ) -> AsyncGenerator[WatchEvent[Any], None]:
         """The changes after `resource_version`, until you close the watch.
 
         A stream that breaks is resumed at its last version. Without `resource_version`, all
-        existing objects come first, as ADDED.
+        existing objects come first, as ADDED. `model` is another class to read the objects as.
         If you leave early, close it (`contextlib.aclosing`).
         Raises: Expired when the version has expired: list, and watch from the version of the list.
         """
         check_keywords("watch", selectors, Selectors)
         options = WatchOptions.of(timeout_seconds=timeout_seconds, **selectors)
         if resource_version is None:
-            page = await self.list(**selectors)
+            pages = PageReader(self._collection, self._reader(model))
+            page = await pages.objects(ListOptions.of(**selectors))
             for obj in page:
                 yield WatchEvent("ADDED", obj)
             resource_version = page.version
+        reader = self._reader(model)
         request = await self.raw.watch_request(options)
 
         rest = self._collection.rest
@@ -252,7 +329,7 @@ class ResourceClient(Generic[T]):
             async for event in events:
                 # ERROR events are raised, and bookmarks dropped.
                 kind = cast("EventType", event.type)
-                yield WatchEvent(kind, self._codec.decode_item(event.object, None))
+                yield WatchEvent(kind, reader.decode_item(event.object, None))
 
     async def until(
         self, *conditions: EventCondition[T], resource_version: str, **selectors: Unpack[Selectors]
@@ -639,9 +716,8 @@ class ResourceClient(Generic[T]):
 
     # --- requests
 
-    @property
-    def _pages(self) -> PageReader[T]:
-        return PageReader(self._collection, self._codec)
+    def _reader(self, model: type[Any] | None) -> ObjectReader[Any]:
+        return self._codec if model is None else ViewReader(self._codec, model)
 
     def _write_params(
         self,

@@ -19,6 +19,7 @@ from .scalars import Duration, IntOrString, MicroTime, Quantity, Time
 
 # isort: split
 # For other packages of kubeloop; not public.
+from .codec import complete as complete
 from .encoding import to_builtins as to_builtins
 from .encoding import to_data as to_data
 from .encoding import to_json as to_json
