@@ -17,6 +17,7 @@ from kubeloop.wire import DecodeError, class_for, resources
 from kubeloop.wire._generated.protobuf import MESSAGES
 from kubeloop.wire._generated.resources import GROUPS
 from kubeloop.wire.protobuf import from_protobuf
+from kubeloop.wire.protobuf_messages import message_fields
 from tests.wire.random_json import every_class
 
 
@@ -71,7 +72,7 @@ def scalar(type_: str, key: int, value: Any) -> bytes:
 
 def message(name: str, data: dict[str, Any]) -> bytes:
     out = b""
-    for key, (wire, how, type_, _) in MESSAGES[name].items():
+    for key, wire, how, type_, _ in message_fields(name):
         if how == "inline":
             out += field(key, message(type_, data))
         elif wire in data and how == "list":
@@ -180,7 +181,7 @@ def test_every_field_of_every_class_has_a_number() -> None:
     def wires(name: str) -> set[str]:
         return {
             wire
-            for own, how, type_, _ in MESSAGES[name].values()
+            for _, own, how, type_, _ in message_fields(name)
             for wire in (wires(type_) if how == "inline" else {own})
         }
 

@@ -1,20 +1,28 @@
 """Reads protobuf field numbers into a table of messages, by the names of the models.
 
-Fields that Go holds by value (`plain_fields`) are written even if they are empty.
+What Go's JSON has for a field that is empty is not in the field numbers; it follows from the Go
+types (`go_types.json`, which `make go-types` writes).
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
-from .document import BadDocument, ClassFacts, plain_fields
+from .document import BadDocument, ClassFacts
 
 __all__ = ["Messages", "messages_in"]
 
-# Message name to field number to (wire name, how, type, plain).
-Messages = dict[str, dict[int, tuple[str, str, str, bool]]]
+# Message name to field number to (wire name, how, type, presence). Presence is one of
+#   "p": a pointer, a list or a map: JSON has it if the message has it
+#   "v": held by value, with `omitempty`: JSON has it unless it is zero
+#   "a": held by value: JSON always has it
+Messages = dict[str, dict[int, tuple[str, str, str, str]]]
+
+_GO_TYPES = Path(__file__).parents[2] / "src/kubeloop/testing/server/values/go_types.json"
 
 _SPECIAL = {
     "k8s.io.apimachinery.pkg.api.resource.Quantity": "Quantity",
@@ -32,6 +40,7 @@ _SPECIAL |= {
     f"{_EXTENSIONS}JSONSchemaPropsOrStringArray": "SchemaOrStrings",
 }
 _SCALARS = frozenset({"string", "bytes", "bool", "int32", "int64", "double"})
+_NULL = frozenset({"Time", "MicroTime", "Raw", "strings"})  # their zero value in JSON
 _MAP = re.compile(r"map<string, (.+)>")
 # Go lists that are messages in protobuf, but plain lists in JSON.
 _LISTS = frozenset({"ExtraValue", "AttestationValue", "Verbs"})
@@ -40,7 +49,7 @@ _LISTS = frozenset({"ExtraValue", "AttestationValue", "Verbs"})
 def messages_in(document: Mapping[str, Any], classes: Iterable[ClassFacts]) -> Messages:
     """The messages of every class, and of the structs inlined into them."""
     known = {f"{facts.definition.module}.{facts.definition.name}": facts for facts in classes}
-    plain = plain_fields()
+    go_types: dict[str, Any] = json.loads(_GO_TYPES.read_text("utf-8"))["types"]
     modules = {name.partition(".")[0] for name in known}
     found: Messages = {}
     for full, fields in sorted(document.items()):
@@ -48,27 +57,51 @@ def messages_in(document: Mapping[str, Any], classes: Iterable[ClassFacts]) -> M
         if full in _SPECIAL or name is None or name.partition(".")[0] not in modules:
             continue
         wires = {field.wire for field in known[name].fields} if name in known else None
+        go_fields = _go_fields(go_types.get(_go_name(name)))
         found[name] = {
-            number: _entry(full, (wire, rule, kind), wires, plain.get(name, ()))
+            number: _entry(full, (wire, rule, kind), wires, go_fields)
             for wire, (number, rule, kind) in sorted(fields.items(), key=lambda item: item[1][0])
         }
     return found
 
 
+def _go_name(name: str) -> str:
+    module, _, kind = name.partition(".")
+    return f"{module.rpartition('_')[0]}/{module.rpartition('_')[2]}.{kind}"
+
+
+def _go_fields(texts: Any) -> dict[str, tuple[str, str]]:
+    """The Go type and the JSON options of each field, by its JSON name."""
+    rows = [text.split(" ") for text in texts] if isinstance(texts, list) else []
+    return {name: (go_type, options) for name, go_type, options, _ in rows}
+
+
+def _presence(wire: str, how: str, type_: str, go_fields: Mapping[str, tuple[str, str]]) -> str:
+    go_type, options = go_fields.get(wire, ("*", ""))
+    if how or type_ in _NULL or go_type.startswith("*"):
+        return "p"
+    if type_ == "bytes":
+        return "v" if "e" in options else "p"  # Go has bytes that are nil, and such that are empty
+    return "v" if "e" in options and type_ in _SCALARS else "a"
+
+
 def _entry(
-    message: str, field: tuple[str, str, str], wires: set[str] | None, plain: Iterable[str]
-) -> tuple[str, str, str, bool]:
+    message: str,
+    field: tuple[str, str, str],
+    wires: set[str] | None,
+    go_fields: Mapping[str, tuple[str, str]],
+) -> tuple[str, str, str, str]:
     wire, rule, kind = field
     if not wire.replace("-", "").replace("$", "").isalnum():
         raise BadDocument(f"not a name: {wire!r}")
     inner = _MAP.fullmatch(kind)
     type_ = _type(message, inner[1] if inner else kind)
     how = {"optional": "", "repeated": "list", "map": "map"}[rule]
-    wire = _json_name(wire, wires or ())
+    wire = _json_name(wire, [*(wires or ()), *go_fields])
     nested = type_ not in _SCALARS and "." in type_ and not type_.startswith("list:")
     if not how and nested and wires is not None and wire not in wires and wire != "metadata":
         how = "inline"  # a struct that Go embeds: JSON has its fields one level up
-    return wire, how, type_, wire in plain
+    return wire, how, type_, _presence(wire, how, type_, go_fields)
 
 
 def _json_name(name: str, wires: Iterable[str]) -> str:

@@ -193,19 +193,24 @@ def _resources_module(rows: Iterable[ResourceRow], modules: Iterable[str]) -> st
 
 
 def _protobuf_module(messages: Messages) -> str:
-    """Messages by name: field number to JSON name, repetition, type, by value in Go."""
+    """Messages by name. A line is a field: its number, JSON name, `list`, `map`, `inline` or `-`,
+    its type, and whether JSON has it (`tools/kubeloop_generate/protobuf.py`)."""
     lines = [
         "",
         "from __future__ import annotations",
         "",
         '__all__ = ["MESSAGES"]',
         "",
-        "MESSAGES: dict[str, dict[int, tuple[str, str, str, bool]]] = {",
+        "# A line is a field: number, JSON name, repetition, type, presence in JSON.",
+        "MESSAGES: dict[str, str] = {",
     ]
     for name, fields in messages.items():
-        lines.append(f'    "{name}": {{')
-        lines += [f"        {number}: {_literal(field)}," for number, field in fields.items()]
-        lines.append("    },")
+        lines.append(f'    "{name}": """\\')
+        lines += [
+            f"{number} {wire} {how or '-'} {type_} {presence}"
+            for number, (wire, how, type_, presence) in fields.items()
+        ]
+        lines.append('""",')
     return "\n".join([*lines, "}", ""])
 
 

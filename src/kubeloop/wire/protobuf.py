@@ -1,14 +1,16 @@
-"""Decodes protobuf bodies of the API into the JSON data of the same object.
+"""Decodes protobuf bodies of the API into the JSON data of the same object, in pure Python.
 
 Guarantees: an envelope (`k8s\\0`, a type, the raw message) comes out as plain data with
 apiVersion and kind; a field that Go writes although it is empty is left out, as Go's JSON
 leaves it out; whatever is not such a body raises `DecodeError`.
-See also: the numbers (`_generated.protobuf`). Nothing here writes protobuf.
+See also: the fields (`protobuf_messages`), the fast reader of clients, which needs an extra
+(`protobuf_codec`), and the writer (`protobuf_writing`).
 """
 
 from __future__ import annotations
 
 import base64
+import functools
 import struct
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -17,11 +19,9 @@ from typing import Any
 import msgspec
 
 from .errors import DecodeError
+from .protobuf_messages import MAGIC, PROTOBUF, SCHEMAS, MessageField, message_fields, message_of
 
 __all__ = ["MAGIC", "PROTOBUF", "from_protobuf"]
-
-MAGIC = b"k8s\x00"
-PROTOBUF = "application/vnd.kubernetes.protobuf"
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _DEPTH = 100  # no object of the API is nested as deeply
@@ -51,19 +51,7 @@ def _unwrap(text: bytes) -> dict[str, Any]:
     if parts.get(3):
         raise DecodeError("the body has a content encoding, which is not supported")
     type_meta = {"apiVersion": api_version, "kind": name}
-    return type_meta | _message(_name_of(api_version, name), _as_bytes(parts.get(2, b"")), 0)
-
-
-def _name_of(api_version: str, kind: str) -> str:
-    from ._generated.protobuf import MESSAGES
-    from ._generated.resources import GROUPS
-
-    group, _, version = api_version.rpartition("/")
-    module = GROUPS.get((group, version), "meta_v1")
-    for name in (f"{module}.{kind}", f"meta_v1.{kind}"):
-        if name in MESSAGES:
-            return name
-    raise DecodeError(f"{kind} of {api_version} is not a built-in kind, so its protobuf is unknown")
+    return type_meta | _message(message_of(api_version, name), _as_bytes(parts.get(2, b"")), 0)
 
 
 def _fields(text: bytes) -> Iterator[tuple[int, int, int | bytes]]:
@@ -102,17 +90,21 @@ def _varint(text: bytes, at: int) -> tuple[int, int]:
 
 
 def _message(name: str, text: bytes, depth: int) -> dict[str, Any]:
-    from ._generated.protobuf import MESSAGES
-
     if depth > _DEPTH:
         raise ValueError("it is nested too deeply")
-    known = MESSAGES[name]
+    known = _by_number(name)
     found: dict[str, Any] = {}
     for number, kind, value in _fields(text):
-        if number in known:
-            wire, how, type_, plain = known[number]
-            _put(found, (wire, how, plain), _reader(type_, kind, depth), value)
+        field = known.get(number)
+        if field is not None:
+            plain = field.presence != "p"
+            _put(found, (field.wire, field.how, plain), _reader(field.type, kind, depth), value)
     return found
+
+
+@functools.cache
+def _by_number(name: str) -> dict[int, MessageField]:
+    return {field.number: field for field in message_fields(name)}
 
 
 def _put(
@@ -151,7 +143,7 @@ def _reader(type_: str, kind: int, depth: int) -> Callable[[int | bytes], Any]:
         return special
     if kind != _BYTES:
         raise ValueError(f"found a number, expected a {type_}")
-    if type_ in _SCHEMAS:
+    if type_ in SCHEMAS:
         return lambda value: _schema(type_, _as_bytes(value), depth + 1)
     return lambda value: _message(type_, _as_bytes(value), depth + 1)
 
@@ -230,7 +222,6 @@ _READERS: dict[str, Callable[[int | bytes], Any]] = {
     "Raw": _raw,
     "strings": lambda value: [_text(part) for _, _, part in _fields(_as_bytes(value))],
 }
-_SCHEMAS = frozenset({"SchemaOrArray", "SchemaOrBool", "SchemaOrStrings"})
 
 
 def _schema(type_: str, text: bytes, depth: int) -> Any:

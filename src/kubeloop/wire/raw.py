@@ -34,6 +34,8 @@ class RawList(msgspec.Struct, frozen=True, rename="camel"):
     kind: str | None = None
     metadata: RawListMeta | None = None
     items: list[Raw] | None = None
+    # Whether the items are protobuf messages (`protobuf_codec`) instead of JSON.
+    is_protobuf: bool = False
 
     @property
     def version(self) -> str:
