@@ -446,11 +446,13 @@ def _parts(text: bytes, *known: int) -> list[Any]:
             if tag not in known:
                 raise _UnknownPart
             value, at = _varint(text, at)
-            if tag & 7 == 2:
-                if at + value > len(text):
-                    raise DecodeError("the bytes are not protobuf of the API: truncated")
-                value, at = text[at : at + value], at + value
-            found[known.index(tag)] = value
+            if tag & 7 != 2:
+                found[known.index(tag)] = value
+                continue
+            if at + value > len(text):
+                raise DecodeError("the bytes are not protobuf of the API: truncated")
+            found[known.index(tag)] = text[at : at + value]
+            at += value
     except IndexError as error:
         raise DecodeError("the bytes are not protobuf of the API: truncated") from error
     return found

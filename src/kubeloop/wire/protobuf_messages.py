@@ -9,7 +9,7 @@ reading by upb (`protobuf_codec`).
 from __future__ import annotations
 
 import functools
-from typing import Final, Literal, NamedTuple, cast
+from typing import Final, Literal, NamedTuple
 
 from .errors import DecodeError
 
@@ -67,7 +67,7 @@ def message_fields(name: str) -> tuple[MessageField, ...]:
     for line in (_OWN.get(name) or MESSAGES[name]).splitlines():
         number, wire, how, type_, presence = line.split(" ")
         row = (int(number), wire, "" if how == "-" else how, type_, presence)
-        found.append(cast("MessageField", MessageField(*row)))  # type: ignore[arg-type] # literals
+        found.append(MessageField(*row))  # type: ignore[arg-type] # the table has only these words
     return tuple(found)
 
 
