@@ -1,4 +1,4 @@
-"""Encodes objects as entries, and decodes entries.
+"""Encodes objects as entries, and decodes entries. Objects are JSON, or protobuf messages.
 
 Guarantees: encoding reads the standard fields and the index paths, and skips the rest of the
 object. Values that many objects repeat (namespaces, labels, owners, indexed values) are held
@@ -18,7 +18,18 @@ import msgspec
 
 from kubeloop.errors import DecodeError, InvalidArgument
 from kubeloop.meta import ObjectKey
-from kubeloop.wire import FieldCutter, Projection, Raw, get_logger, overlaps
+from kubeloop.wire import (
+    FieldCutter,
+    MessageProjection,
+    Projection,
+    Raw,
+    UnknownFields,
+    get_logger,
+    overlaps,
+    read_label,
+    read_owner,
+    read_time,
+)
 
 from .entry import Entry, KeyFunc, OwnerRef, key_from
 from .errors import TransformFailed, UnkeyedObject
@@ -71,6 +82,7 @@ class CodecStats(msgspec.Struct, frozen=True):
     # through a value that has no fields.
     unindexable: int
     label_sets: int  # different ones in the pool
+    messages: int  # encoded from protobuf; the others were JSON
 
 
 @final
@@ -93,7 +105,8 @@ class EntryCodec(Generic[T]):
     `model` is a generated class, `dict`, or a struct with the fields you need. `paths` are the
     field paths whose values entries carry for indexes. `api_version` and `kind` complete the
     dicts that come from lists, whose items have neither. `drop` names fields that are not stored:
-    none that the cache reads itself. `key` stores objects under another key
+    none that the cache reads itself. `message` is the protobuf message of the kind, if objects
+    may come as such (`parse_message`). `key` stores objects under another key
     than namespace and name, so that they need no name; it costs a decoding of each object.
 
         codec = EntryCodec(Pod, paths=("spec.nodeName",))
@@ -110,13 +123,19 @@ class EntryCodec(Generic[T]):
         drop: Sequence[str] = (),
         api_version: str = "",
         kind: str = "",
+        message: str = "",
         key: KeyFunc[T] | None = None,
     ) -> None:
         self.model = model
         self.store_as = store_as
         self._key_function = key
         self._type_meta = (api_version, kind)
-        self._type = ObjectType(model, api_version=api_version, kind=kind)
+        self._type = ObjectType(model, api_version=api_version, kind=kind, message=message)
+        self.message = message
+        # Whether messages are searched for unknown fields when they arrive, which costs more than
+        # all the rest. A message that is decoded is always searched.
+        self.checks_messages = True
+        self._messages = 0
         self._storage = storage_for(store_as, self._type)
         self._stores_bytes = store_as == "bytes"
         self._cutter = _cutter(drop, model if self._type.is_model else None)
@@ -196,6 +215,8 @@ class EntryCodec(Generic[T]):
         """
         if type(raw) is not bytes:
             raw = bytes(raw)
+        if raw[:1] != b"{" and (self.message or self.store_as == "compressed"):
+            raw = raw.lstrip()
         values = self.project(raw)
         entry = None if values is None else self.usual_entry(values, raw)
         if entry is not None:
@@ -211,6 +232,73 @@ class EntryCodec(Generic[T]):
             raise
         self._encoded += 1
         return entry
+
+    def parse_message(self, message: bytes) -> Entry:
+        """The entry of an object's protobuf message, without an envelope.
+
+        Raises as `parse` does, and `UnknownFields` if `checks_messages`.
+        """
+        projection = self._message_projection
+        assert projection is not None, "the codec is for JSON"
+        parsed = projection.parse(message)
+        if self.checks_messages and self._type.reader.has_unknown_fields(message):
+            raise UnknownFields(
+                f"a {self.message} has fields that this version of kubeloop does not know"
+            )
+        try:
+            head = projection.head(parsed)
+            values = self._message_values(parsed, message) if self._paths else ()
+            entry = self._message_entry(head, values, projection.cut(parsed, message), message)
+        except DecodeError:
+            self._rejected += 1
+            raise
+        except (ValueError, OverflowError) as error:
+            self._rejected += 1
+            raise DecodeError(f"cannot read the metadata of a message: {error}") from error
+        self._encoded += 1
+        self._messages += 1
+        return entry
+
+    def _message_entry(
+        self, head: tuple[Any, ...], values: Iterable[Any], cut: bytes, message: bytes
+    ) -> Entry:
+        name, namespace, uid, version, generation, labels, owners, deletion = head
+        if self._key_function is not None:
+            key = key_from(self._key_function, self._type.decode(message))
+        elif not name:
+            key = self._key(namespace, name)  # raises
+        else:
+            if namespace:
+                namespace = self._names.get(namespace) or self._names.put(namespace, namespace)
+            key = ObjectKey(namespace, name)
+        if labels:
+            text = b"".join(labels)
+            labels = self._labels_by_text.get(text) or self._labels_by_text.put(
+                text, self._label_map(dict(map(read_label, labels)), key)
+            )
+        if owners:
+            text = b"".join(owners)
+            owners = self._owners_by_text.get(text) or self._owners_by_text.put(
+                text, self._pooled_owners(tuple(map(_owner_in, owners)))
+            )
+        return Entry(
+            key,
+            version,
+            uid,
+            cut if self._stores_bytes else self._storage.pack(cut),
+            labels or _NO_LABELS,
+            owners or (),
+            self._indexed_values(values, key) if values else (),
+            generation,
+            read_time(deletion) if deletion else "",
+        )
+
+    def _message_values(self, parsed: Any, message: bytes) -> Iterable[Any]:
+        """The values at the index paths."""
+        projection = self._message_projection
+        if projection is not None and projection.reads_values:
+            return projection.values(parsed)
+        return self._read_fields(self._type.to_json(message))[len(STANDARD) :]
 
     def encode(self, value: T) -> Entry:
         """The entry of an object, which stays the caller's.
@@ -231,8 +319,9 @@ class EntryCodec(Generic[T]):
             raise DecodeError(f"read {entry.key} from the cache: {error}") from error
 
     def raw(self, entry: Entry) -> bytes:
-        """The object's JSON: that of the server, unless the format is `objects`."""
-        return self._storage.raw(entry.content)
+        """The object's JSON: that of the server, unless the format is `objects` or protobuf."""
+        raw = self._storage.raw(entry.content)
+        return self._type.to_json(raw) if self._type.is_message(raw) else raw
 
     def transform(self, entry: Entry, function: Callable[[T], T | None]) -> Entry:
         """The entry of what `function` returns for a copy of the object.
@@ -244,13 +333,13 @@ class EntryCodec(Generic[T]):
             TransformFailed: it raised, returned nothing, or returned what cannot be encoded.
         """
         try:
-            changed = function(self._type.decode(self.raw(entry)))
+            changed = function(self._type.decode(self._storage.raw(entry.content)))
             if changed is None:
                 raise TransformFailed(
                     f"transform {entry.key}: it returned nothing (return the object)"
                 )
             made = self._entry(self._type.encode(changed), entry.key, is_cut=True)
-        except TransformFailed:
+        except (TransformFailed, UnknownFields):
             raise
         # Synchronous code cannot be cancelled: a CancelledError from it is an ordinary error.
         except (Exception, asyncio.CancelledError) as error:
@@ -267,6 +356,7 @@ class EntryCodec(Generic[T]):
             drop=self._dropped,
             api_version=api_version,
             kind=kind,
+            message=self.message,
             key=key,
         )
 
@@ -291,7 +381,12 @@ class EntryCodec(Generic[T]):
         def values_of(entry: Entry) -> tuple[str, ...]:
             values = entry.indexed_values
             if len(values) <= position:
-                raw_values = self._read_fields(self.raw(entry))[len(STANDARD) :]
+                raw = self._storage.raw(entry.content)
+                projection = self._message_projection
+                if projection is not None and self._type.is_message(raw):
+                    raw_values = self._message_values(projection.parse(raw), raw)
+                else:
+                    raw_values = self._read_fields(raw)[len(STANDARD) :]
                 values = self._indexed_values(raw_values, entry.key)
             return values[position]
 
@@ -304,6 +399,7 @@ class EntryCodec(Generic[T]):
             rejected=self._rejected,
             unindexable=self._unindexable,
             label_sets=len(self._labels),
+            messages=self._messages,
         )
 
     def _check_late_paths(self) -> None:
@@ -322,12 +418,24 @@ class EntryCodec(Generic[T]):
         self._read = read
         self._paths = paths
         self._single_paths = [Projection(path) for path in paths]  # for objects that do not fit
+        self._message_projection = self._project_messages(paths)
         cut = {} if self._cutter is None else self._cutter.types
         typed = Projection(*STANDARD, *paths, *cut, types=_TYPES | cut)
         # None: a path is inside a field that is not decoded, or the key needs the object.
         is_usable = typed.values_of is not None and self._key_function is None
         self._decode_row = typed.decode_strictly if is_usable else None
         self._values_of: Any = typed.values_of
+
+    def _project_messages(self, paths: tuple[str, ...]) -> MessageProjection | None:
+        if not self.message:
+            return None
+        drop = [path for path in self._dropped if _is_in_message(self.message, path)]
+        if not all(_is_in_message(self.message, path) for path in paths):
+            paths = ()  # then the objects are decoded
+        projection = MessageProjection(self.message, paths, drop)
+        if not paths:
+            projection.reads_values = False
+        return projection
 
     def _entry(self, raw: bytes, key: ObjectKey | None, *, is_cut: bool = False) -> Entry:
         """An entry under `key`, or else under namespace and name."""
@@ -414,9 +522,12 @@ class EntryCodec(Generic[T]):
     def _owner_refs(self, owners: Any, key: ObjectKey) -> tuple[OwnerRef, ...]:
         try:
             found = tuple([_owner_ref(owner) for owner in owners])
-            return self._owners.get(found) or self._owners.put(found, found)
+            return self._pooled_owners(found)
         except (TypeError, AttributeError, KeyError) as error:
             raise DecodeError(f"{key}: cannot be read", path="metadata.ownerReferences") from error
+
+    def _pooled_owners(self, found: tuple[OwnerRef, ...]) -> tuple[OwnerRef, ...]:
+        return self._owners.get(found) or self._owners.put(found, found)
 
     def _indexed_values(self, values: Iterable[Any], key: ObjectKey) -> tuple[tuple[str, ...], ...]:
         found = tuple([self._values_as_text(value, key) for value in values])
@@ -458,6 +569,19 @@ def _owner_ref(owner: Mapping[str, Any]) -> OwnerRef:
         owner.get("uid") or "",
         owner.get("controller") is True,
     )
+
+
+def _owner_in(reference: bytes) -> OwnerRef:
+    owner = read_owner(reference)
+    return OwnerRef(owner.apiVersion, owner.kind, owner.name, owner.uid, owner.controller)
+
+
+def _is_in_message(message: str, path: str) -> bool:
+    try:
+        MessageProjection(message, (path,))
+    except InvalidArgument:
+        return False
+    return True
 
 
 def _values_as_text(value: Any) -> tuple[str, ...]:

@@ -59,6 +59,15 @@ if TYPE_CHECKING:
     from .json_values import Json as Json
     from .json_values import JsonObject as JsonObject
     from .manifests import parse_manifest as parse_manifest
+    from .projection_protobuf import MessageProjection as MessageProjection
+    from .projection_protobuf import read_label as read_label
+    from .projection_protobuf import read_owner as read_owner
+    from .projection_protobuf import read_time as read_time
+    from .protobuf_codec import MessageReader as MessageReader
+    from .protobuf_codec import UnknownFields as UnknownFields
+    from .protobuf_codec import identity_in as identity_in
+    from .protobuf_codec import message_reader as message_reader
+    from .protobuf_codec import open_envelope as open_envelope
     from .schema import facts_of as facts_of
 else:
     __getattr__, __dir__ = lazy_names(
@@ -71,6 +80,10 @@ else:
             ".json_values": "Json JsonObject",
             ".manifests": "dump_yaml load_yaml parse_manifest",
             ".projection": "Projection",
+            ".projection_protobuf": "MessageProjection read_label read_owner read_time",
+            ".protobuf_codec": (
+                "MessageReader UnknownFields identity_in message_reader open_envelope"
+            ),
             ".schema": "facts_of",
         },
     )
