@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, Unpack, cast, final, overload
 
 from kubeloop import clients, runtime
-from kubeloop.clients import AnyObject, ApplyOptions, Manifest, PartialObjectMetadata
+from kubeloop.clients import AnyObject, ApplyOptions, Manifest, PartialObjectMetadata, ReadFormat
 from kubeloop.config import ClusterConfig
 from kubeloop.discovery import VersionInfo
 from kubeloop.errors import InvalidArgument, TransportError
@@ -69,9 +69,10 @@ class Client(Clientset):
     `field_manager` is the default owner of written fields. `request_timeout` limits each call
     with its retries, in seconds; `rate_limit` is in requests per second (with a burst of twice
     as many); `response_limits` limit the size of responses; `headers` are sent with every
-    request. `tune_gc` pauses the garbage collector while a slice of a list is decoded. `rest`
-    creates the REST client if you need other options: it is called in the loop thread, and again
-    in each forked child. Without a `with` block, call `close()`.
+    request. `tune_gc` pauses the garbage collector while a slice of a list is decoded.
+    `format="protobuf"` reads built-in kinds as protobuf. `rest` creates the REST client if you
+    need other options: it is called in the loop thread, and again in each forked child. Without
+    a `with` block, call `close()`.
     """
 
     def __init__(
@@ -87,6 +88,7 @@ class Client(Clientset):
         headers: Headers = (),
         clock: Clock | None = None,
         tune_gc: bool = False,
+        format: ReadFormat | None = None,  # noqa: A002 - what it is
     ) -> None:
         options = (config, request_timeout, rate_limit, response_limits, warnings, clock)
         if rest is not None and (headers or any(each is not None for each in options)):
@@ -104,6 +106,7 @@ class Client(Clientset):
             headers=headers,
             clock=clock,
             tune_gc=tune_gc,
+            format=format,
         )
         create()  # validates the options here instead of at the first call
         self._connection = _Connection(create, rest)

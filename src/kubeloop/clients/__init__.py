@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     # isort: split
     # For other packages of kubeloop; not public.
     from .collection import RawCollection as RawCollection
+    from .formats import ReadFormat as ReadFormat
     from .lists import ACCEPT_TABLE as ACCEPT_TABLE
     from .lists import IncludeObject as IncludeObject
     from .manifests import Manifest as Manifest
@@ -61,6 +62,7 @@ else:
             ".client": "APIClient DynamicClient",
             ".collection": "ALL_NAMESPACES RawCollection",
             ".extraction": "extract",
+            ".formats": "ReadFormat",
             ".lists": (
                 "ACCEPT_TABLE IncludeObject ObjectList Table TableColumn TableRow WatchEvent"
             ),

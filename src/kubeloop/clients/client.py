@@ -42,6 +42,7 @@ from kubeloop.wire import Kind, ResourceInfo, resource_for, resource_of, resourc
 
 from ._generated.clientset import Clientset
 from .collection import Collection, Lookup
+from .formats import ReadFormat, ReadFormats
 from .object_codecs import DictCodec, TypedCodec
 from .options import ApplyOptions, WriteOptions, check_keywords
 from .resource import ResourceClient
@@ -78,7 +79,9 @@ class APIClient(Clientset):
     of the server; `headers` are sent with every request, and `hooks` are called for each (see
     `RequestHook`). With `tune_gc` the garbage collector of the process is paused while a slice of
     a list is decoded, a few milliseconds at a time: lists of thousands of objects decode in half
-    the time. For other settings pass a `rest`.
+    the time. With `format="protobuf"` built-in kinds and metadata are read as protobuf, which
+    costs the server less and the client more than JSON; it needs the extra `kubeloop[protobuf]`.
+    For other settings pass a `rest`.
     """
 
     def __init__(
@@ -95,6 +98,7 @@ class APIClient(Clientset):
         hooks: Iterable[RequestHook] = (),
         clock: Clock | None = None,
         tune_gc: bool = False,
+        format: ReadFormat | None = None,  # noqa: A002 - what it is
     ) -> None:
         self._rest_options = _RESTOptions(
             config=config,
@@ -119,6 +123,7 @@ class APIClient(Clientset):
         self._external_rest = rest
         self._field_manager = field_manager
         self._tune_gc = tune_gc
+        self._formats = ReadFormats(format)
         # Prepared once, because programs write `client.core_v1.pods("shop").get(…)` for each call.
         self._typed: dict[tuple[type[Kind], str | None], ResourceClient[Any]] = {}
 
@@ -143,8 +148,10 @@ class APIClient(Clientset):
             await self._owned_rest.aclose()
 
     def stats(self) -> RESTStats:
-        """Numbers of the REST client."""
-        return self.rest.stats()
+        """Numbers of the REST client, and the resources that protobuf does not serve."""
+        stats = self.rest.stats()
+        json_only = self._formats.json_only
+        return msgspec.structs.replace(stats, json_only=json_only) if json_only else stats
 
     @cached_property
     def rest(self) -> RequestSender:
@@ -390,6 +397,7 @@ class APIClient(Clientset):
             default_namespace=default or rest.config.namespace,
             field_manager=self._field_manager,
             tune_gc=self._tune_gc,
+            formats=self._formats,
         )
 
     def _find(self, what: AnyKind, kind: str, namespace: str | None) -> ResourceInfo | Lookup:

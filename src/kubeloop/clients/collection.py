@@ -26,6 +26,7 @@ from kubeloop.rest import (
 )
 from kubeloop.wire import RawList, ResourceInfo
 
+from .formats import ReadFormats
 from .options import ListOptions, WatchOptions
 
 __all__ = ["ALL_NAMESPACES", "Collection", "Lookup", "RawCollection", "RequestOptions"]
@@ -68,8 +69,10 @@ class Collection:
         field_manager: str = "",
         subresource: str = "",
         tune_gc: bool = False,
+        formats: ReadFormats | None = None,
     ) -> None:
         self.rest = rest
+        self.formats = formats or ReadFormats("json")
         self.namespace = namespace
         self.field_manager = field_manager
         self.subresource = subresource
@@ -107,6 +110,7 @@ class Collection:
             field_manager=self.field_manager,
             subresource=subresource,
             tune_gc=self.tune_gc,
+            formats=self.formats,
         )
 
     async def request(
@@ -181,6 +185,16 @@ class Collection:
             name=name,
             subresource=subresource,
             **options,
+        )
+
+    @property
+    def resource_name(self) -> str:
+        """The resource as logs name it: `deployments.apps`."""
+        resource = self._resource
+        return (
+            str(GroupResource(resource.group, resource.plural))
+            if isinstance(resource, ResourceInfo)
+            else "objects of an unresolved kind"
         )
 
     async def group_resource(self) -> GroupResource:

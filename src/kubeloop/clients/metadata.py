@@ -14,12 +14,13 @@ import msgspec
 
 from kubeloop.errors import DecodeError
 from kubeloop.rest import Response
-from kubeloop.wire import Raw, RawList, Resource, complete, decode
+from kubeloop.wire import Model, Raw, RawList, Resource, complete, decode
 from kubeloop.wire.meta.v1 import ObjectMeta
+from kubeloop.wire.protobuf_messages import PROTOBUF
 
 from .collection import Collection, RawCollection
 from .lists import ObjectList, WatchEvent
-from .object_codecs import PatchBody, PatchType
+from .object_codecs import NO_PROTOBUF, PatchBody, PatchType, decode_protobuf, is_protobuf
 from .options import DeleteOptions, ListArguments, Propagation, Selectors, WriteOptions
 from .resource import ResourceClient
 
@@ -28,6 +29,8 @@ __all__ = ["MetadataClient", "PartialObjectMetadata"]
 _GROUP = "g=meta.k8s.io;v=v1,application/json"
 _ONE = f"application/json;as=PartialObjectMetadata;{_GROUP}"
 _MANY = f"application/json;as=PartialObjectMetadataList;{_GROUP}"
+_PROTOBUF_ONE = f"{PROTOBUF};as=PartialObjectMetadata;g=meta.k8s.io;v=v1,{_ONE}"
+_PROTOBUF_MANY = f"{PROTOBUF};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,{_MANY}"
 
 
 class PartialObjectMetadata(Resource, group="meta.k8s.io", version="v1"):
@@ -40,6 +43,12 @@ class _View(msgspec.Struct):
     metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
 
 
+class _MessageView(Model):
+    """The same of a protobuf message, whose fields have to be known."""
+
+    metadata: ObjectMeta
+
+
 @final
 class MetadataCodec:
     """Decodes the metadata of any object."""
@@ -48,10 +57,18 @@ class MetadataCodec:
     facts = rules = resource = None
     object_type = PartialObjectMetadata
 
+    @property
+    def protobuf(self) -> tuple[str, str]:
+        from kubeloop.wire.protobuf_descriptors import is_available
+
+        return (_PROTOBUF_ONE, _PROTOBUF_MANY) if is_available() else NO_PROTOBUF
+
     def decode(self, response: Response) -> PartialObjectMetadata:
         return _to_partial(response.decode(_View), response.request.action)
 
-    def decode_item(self, item: Raw | bytes, of: RawList | None) -> PartialObjectMetadata:  # noqa: ARG002
+    def decode_item(self, item: Raw | bytes, of: RawList | None) -> PartialObjectMetadata:
+        if is_protobuf(item, of):
+            return _to_partial(decode_protobuf(_MessageView, item, of), "decode metadata")
         return _to_partial(decode(_View, item), "decode metadata")
 
     def to_dict(self, obj: PartialObjectMetadata) -> dict[str, Any]:
@@ -63,7 +80,7 @@ class MetadataCodec:
         obj.metadata = by.metadata
 
 
-def _to_partial(view: _View, action: str) -> PartialObjectMetadata:
+def _to_partial(view: _View | _MessageView, action: str) -> PartialObjectMetadata:
     metadata = view.metadata
     named = metadata.name or metadata.generate_name
     if not (metadata.uid and metadata.creation_timestamp and named):

@@ -8,6 +8,7 @@ See also: `kubeloop.wire` (models), `metadata` (metadata-only objects).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any, Generic, Literal, Protocol, TypeVar, cast, final
 
 from kubeloop.errors import DecodeError, InvalidArgument
@@ -32,9 +33,12 @@ from kubeloop.wire import (
     to_builtins,
     to_data,
 )
+from kubeloop.wire.protobuf_messages import MAGIC, PROTOBUF
 
 __all__ = [
+    "ACCEPT_PROTOBUF",
     "DEFAULT_MANAGER",
+    "NO_PROTOBUF",
     "DictCodec",
     "ObjectCodec",
     "ObjectReader",
@@ -46,6 +50,8 @@ __all__ = [
     "check_appliable",
     "check_object",
     "condition_update",
+    "decode_protobuf",
+    "is_protobuf",
     "patch_text",
     "patch_type_of",
 ]
@@ -82,6 +88,12 @@ class ObjectReader(Protocol[T_co]):
     @property
     def accept_many(self) -> str:
         """The `Accept` header for a list."""
+        ...
+
+    @property
+    def protobuf(self) -> tuple[str, str]:
+        """The `Accept` headers for one object and for a list as protobuf; empty if the kind has
+        none, or the extra is not installed."""
         ...
 
     @property
@@ -124,6 +136,34 @@ class ObjectCodec(ObjectReader[T], Protocol[T]):
         ...
 
 
+NO_PROTOBUF = ("", "")
+ACCEPT_PROTOBUF = f"{PROTOBUF},application/json"  # as client-go asks for built-in kinds
+
+
+def is_protobuf(item: Raw | bytes, of: RawList | None) -> bool:
+    """Whether an item of a list, or the object of an event, is protobuf."""
+    if of is not None:
+        return of.is_protobuf
+    return type(item) is bytes and item.startswith(MAGIC)
+
+
+def decode_protobuf(type_: type[T], item: bytes, of: RawList | None) -> T:
+    """An item of a list, which is a message, or the object of an event, in an envelope.
+
+    Raises: UnknownFields, DecodeError.
+    """
+    from kubeloop.wire.protobuf_codec import MessageReader, decode_envelope, message_reader
+
+    if of is None:
+        return decode_envelope(type_, item)
+    reader: MessageReader[T] = message_reader(
+        type_,  # type: ignore[arg-type] # hashable
+        api_version=of.api_version or "",
+        kind=(of.kind or "").removesuffix("List"),
+    )
+    return reader.decode(item)
+
+
 @final
 class TypedCodec:
     """Objects of one class."""
@@ -134,6 +174,12 @@ class TypedCodec:
         self.cls: type[Any] = cls
         built_in = cls.__module__.startswith("kubeloop.wire.")
         self._facts = facts_of(cls) if built_in else None
+
+    @cached_property
+    def protobuf(self) -> tuple[str, str]:
+        from kubeloop.wire.protobuf_codec import is_readable
+
+        return (ACCEPT_PROTOBUF, ACCEPT_PROTOBUF) if is_readable(self.cls) else NO_PROTOBUF
 
     @property
     def object_type(self) -> type[Any]:
@@ -154,7 +200,9 @@ class TypedCodec:
     def decode(self, response: Response) -> Any:
         return response.decode(self.cls)
 
-    def decode_item(self, item: Raw | bytes, of: RawList | None) -> Any:  # noqa: ARG002
+    def decode_item(self, item: Raw | bytes, of: RawList | None) -> Any:
+        if is_protobuf(item, of):
+            return decode_protobuf(self.cls, item, of)
         return decode(self.cls, item)
 
     def to_dict(self, obj: Any) -> dict[str, Any]:
@@ -181,6 +229,7 @@ class DictCodec:
     """Objects as dicts, of kinds that may be known only at run time."""
 
     accept_one = accept_many = "application/json"
+    protobuf = ("", "")
     facts = rules = resource = None
     object_type: type[dict[str, Any]] = dict
 
@@ -221,13 +270,15 @@ class ViewReader(Generic[T]):
 
     def __init__(self, codec: ObjectReader[Any], model: type[T]) -> None:
         self.accept_one, self.accept_many = codec.accept_one, codec.accept_many
-        self.resource = codec.resource
+        self.protobuf, self.resource = codec.protobuf, codec.resource
         self._model = model
 
     def decode(self, response: Response) -> T:
         return response.decode(self._model)
 
-    def decode_item(self, item: Raw | bytes, of: RawList | None) -> T:  # noqa: ARG002
+    def decode_item(self, item: Raw | bytes, of: RawList | None) -> T:
+        if is_protobuf(item, of):
+            return decode_protobuf(self._model, item, of)
         return decode(self._model, item)
 
 

@@ -167,7 +167,14 @@ class PageReader(Generic[T]):
 
     async def objects(self, options: ListOptions) -> ObjectList[T]:
         """A page of decoded objects. Raises: Expired, DecodeError. Safe to cancel."""
-        found = await self._fetch(options)
+        return await self._collection.formats.read(
+            self._collection.resource_name,
+            (self._codec.protobuf[1], self._codec.accept_many),
+            lambda accept: self._decode(options, accept),
+        )
+
+    async def _decode(self, options: ListOptions, accept: str) -> ObjectList[T]:
+        found = await self._fetch(options, accept)
         raw = found.items or []
         decode = self._codec.decode_item
         # Full garbage collections take more time than decoding itself: 10,000 pods in 0.65 s with
@@ -184,12 +191,16 @@ class PageReader(Generic[T]):
 
     async def raw(self, options: ListOptions) -> ObjectList[tuple[Raw, RawList]]:
         """A page of bytes, each with its list (without items). Raises: as `objects`."""
-        found = await self._fetch(options)
+        found = await self._collection.formats.read(
+            self._collection.resource_name,
+            (self._codec.protobuf[1], self._codec.accept_many),
+            lambda accept: self._fetch(options, accept),
+        )
         head = msgspec.structs.replace(found, items=[])
         return _page(found, [(item, head) for item in found.items or []])
 
-    async def _fetch(self, options: ListOptions) -> RawList:
-        found = await RawCollection(self._collection, self._codec.accept_many).list(options)
+    async def _fetch(self, options: ListOptions, accept: str) -> RawList:
+        found = await RawCollection(self._collection, accept).list(options)
         expected = self._codec.resource
         if expected is not None and not _is_list_of(expected, found):
             # An empty list of another kind would otherwise look like an empty collection.
@@ -217,6 +228,11 @@ _identities = msgspec.json.Decoder(_Identified)
 
 def identity_of(entry: tuple[Raw, RawList]) -> Hashable:
     """The uid, or namespace and name, of an item."""
+    if entry[1].is_protobuf:
+        from kubeloop.wire.protobuf_codec import identity_in
+
+        metadata = identity_in(entry[0])
+        return metadata.uid or (metadata.namespace, metadata.name)
     try:
         found = _identities.decode(entry[0]).metadata or _Identity()
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -16,12 +16,13 @@ from contextlib import aclosing, asynccontextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Unpack, cast, final, overload
 
-from kubeloop.errors import Cause, DecodeError, InvalidArgument, NotFound, has_cause
+from kubeloop.errors import Cause, DecodeError, InvalidArgument, KubeError, NotFound, has_cause
 from kubeloop.meta import Owner
-from kubeloop.rest import APPLY_PATCH, Params, ResumingWatch, Timeouts, query_options
+from kubeloop.rest import APPLY_PATCH, Params, Request, ResumingWatch, Timeouts, query_options
 from kubeloop.wire import ResourceInfo, format_time
 
 from .collection import Collection, RawCollection
+from .formats import is_refusal
 from .lists import ACCEPT_TABLE, EventType, IncludeObject, ObjectList, Table, WatchEvent, read_table
 from .object_codecs import (
     DEFAULT_MANAGER,
@@ -131,12 +132,23 @@ class ResourceClient(Generic[T]):
         `model` is another class to read it as: a struct with only the fields you need.
         Raises: NotFound. Safe to cancel.
         """
-        reader = self._reader(model)
+        reader, collection = self._reader(model), self._collection
+        if collection.formats.requested == "protobuf" and reader.protobuf[0]:
+            return await collection.formats.read(
+                collection.resource_name,
+                (reader.protobuf[0], reader.accept_one),
+                lambda accept: self._get(reader, name, resource_version, accept),
+            )
+        return await self._get(reader, name, resource_version, reader.accept_one)
+
+    async def _get(
+        self, reader: ObjectReader[Any], name: str, resource_version: str, accept: str
+    ) -> Any:
         response = await self._collection.send(
             "get",
             name=name,
             params={"resourceVersion": resource_version} if resource_version else None,
-            accept=reader.accept_one,
+            accept=accept,
         )
         return reader.decode(response)
 
@@ -254,7 +266,16 @@ class ResourceClient(Generic[T]):
         pager = Pager(PageReader(self._collection, reader).raw, page_size=page_size)
         async with aclosing(pager.each(ListOptions.of(**selectors), key=identity_of)) as items:
             async for item, page in items:
-                yield reader.decode_item(item, page)
+                try:
+                    found = reader.decode_item(item, page)
+                except DecodeError as error:
+                    if not is_refusal(error):
+                        raise
+                    again = await self._read_as_json(reader, item, error)
+                    if again is None:
+                        continue  # it was deleted meanwhile
+                    found = again
+                yield found
 
     async def table(
         self,
@@ -318,18 +339,31 @@ class ResourceClient(Generic[T]):
             resource_version = page.version
         reader = self._reader(model)
         request = await self.raw.watch_request(options)
+        formats, resource = self._collection.formats, self._collection.resource_name
+        while True:
+            accept = reader.protobuf[0] if formats.uses_protobuf(resource) else ""
+            asked = request.replace(accept=accept) if accept else request
+            async with self._resuming_watch(asked, resource_version) as events:
+                try:
+                    async for event in events:
+                        # ERROR events are raised, and bookmarks dropped.
+                        found = reader.decode_item(event.object, None)
+                        resource_version = events.version
+                        yield WatchEvent(cast("EventType", event.type), found)
+                except KubeError as error:
+                    if not accept or not is_refusal(error):
+                        raise
+                    formats.switch_to_json(resource, error)  # and watch again from before the event
+                else:
+                    return
 
+    def _resuming_watch(self, request: Request, version: str) -> ResumingWatch:
         rest = self._collection.rest
-        resuming = ResumingWatch(
+        return ResumingWatch(
             lambda version: rest.watch(request.with_params({"resourceVersion": version})),
-            resource_version,
+            version,
             clock=rest.clock,
         )
-        async with resuming as events:
-            async for event in events:
-                # ERROR events are raised, and bookmarks dropped.
-                kind = cast("EventType", event.type)
-                yield WatchEvent(kind, reader.decode_item(event.object, None))
 
     async def until(
         self, *conditions: EventCondition[T], resource_version: str, **selectors: Unpack[Selectors]
@@ -718,6 +752,23 @@ class ResourceClient(Generic[T]):
 
     def _reader(self, model: type[Any] | None) -> ObjectReader[Any]:
         return self._codec if model is None else ViewReader(self._codec, model)
+
+    async def _read_as_json(
+        self, reader: ObjectReader[Any], item: bytes, error: DecodeError
+    ) -> Any:
+        """The current object, which is read as JSON because its protobuf has unknown fields."""
+        from kubeloop.wire.protobuf_codec import identity_in
+
+        collection = self._collection
+        collection.formats.switch_to_json(collection.resource_name, error)
+        identity = identity_in(item)
+        client = self.in_namespace(identity.namespace) if identity.namespace else self
+        try:
+            return await client._get(reader, identity.name, "", reader.accept_one)
+        except NotFound as missing:
+            if _is_object_missing(missing, identity.name):
+                return None
+            raise
 
     def _write_params(
         self,

@@ -64,6 +64,8 @@ class RESTStats(msgspec.Struct, frozen=True):
     credential_refreshes: int  # after a 401
     tls_contexts: int
     ca_reloads: Mapping[tuple[str, str], int]
+    # Resources that are read as JSON, although protobuf was requested: see `Client(format=…)`.
+    json_only: tuple[str, ...] = ()
 
 
 @final
@@ -227,6 +229,7 @@ class RESTClient:
             opener,
             action=request.action,
             reader=self._codec.events(),
+            event_limit=self._limits.event,
             clock=self._clock,
             max_duration=max_duration,
             limits=SilenceLimits(timeouts.probe_after, timeouts.idle),

@@ -1,4 +1,4 @@
-"""Splits the body of a watch into events.
+"""Splits the body of a watch into events, JSON or protobuf.
 
 Guarantees: no I/O; the events are the same however the bytes are chunked; newlines have no
 meaning, they are only the fast way to find the end of an event; an event is returned with its
@@ -20,7 +20,7 @@ from kubeloop.wire import RawEvent, split_event
 
 from .json_scanner import SPACE, ValueScanner
 
-__all__ = ["FRAME_LIMIT", "EventFrames"]
+__all__ = ["FRAME_LIMIT", "EventFrames", "ProtobufFrames"]
 
 FRAME_LIMIT = 16 * 1024 * 1024  # as `ResponseLimits.event`
 _CONTENT = re.compile(rb"[^\n]")
@@ -173,6 +173,63 @@ class EventFrames:
         spaces = len(self._held) - len(self._held.lstrip(SPACE))
         if spaces:
             del self._held[:spaces]
+
+
+@final
+class ProtobufFrames:
+    """The events of one watch in protobuf: each has its length in four bytes before it.
+
+    The object of an event is in an envelope, which begins with `k8s\\0`.
+    """
+
+    def __init__(self, *, limit: int | None = FRAME_LIMIT) -> None:
+        self._limit = limit
+        self._held = bytearray()
+        self._mistake: DecodeError | None = None
+
+    @property
+    def mistake(self) -> DecodeError | None:
+        """Why the bytes are not an event, or it is too large; nothing is read after it."""
+        return self._mistake
+
+    def feed(self, chunk: bytes) -> list[RawEvent]:
+        """The events that are complete now; check `mistake` afterwards."""
+        from kubeloop.wire.protobuf_codec import split_protobuf_event
+
+        events: list[RawEvent] = []
+        if self._mistake is not None:
+            return events
+        held = self._held
+        held += chunk
+        start = 0
+        try:
+            while len(held) - start >= _PREFIX:
+                size = int.from_bytes(held[start : start + _PREFIX], "big")
+                self._check_size(size)
+                end = start + _PREFIX + size
+                if end > len(held):
+                    break
+                type_, obj = split_protobuf_event(bytes(held[start + _PREFIX : end]))
+                events.append(RawEvent(type_, obj))  # type: ignore[arg-type] # bytes as well
+                start = end
+        except DecodeError as error:
+            self._mistake = error
+        del held[:start]
+        return events
+
+    def close(self) -> bool:
+        """The stream has ended; returns whether it ended between two events."""
+        return not self._held
+
+    def _check_size(self, size: int) -> None:
+        if self._limit is not None and size > self._limit:
+            raise DecodeError(
+                f"an event of the watch has {size} bytes, more than {self._limit}, the limit for"
+                " events (the object is too large to be watched)"
+            )
+
+
+_PREFIX = 4  # bytes of the length
 
 
 def _begins_a_value(text: bytearray) -> bool:

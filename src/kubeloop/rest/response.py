@@ -1,7 +1,8 @@
 """A whole response: its bytes decoded as a type, or the error that it stands for.
 
 Guarantees: the bytes are unchanged; the server's `Status` decides which error is raised, and
-the HTTP status only where there is no `Status`; a body that is not JSON is reported as such.
+the HTTP status only where there is no `Status`; a body that is neither JSON nor protobuf of the
+API is reported as such.
 See also: `kubeloop.errors` (the error classes), `codec` (formats).
 """
 
@@ -24,6 +25,7 @@ from kubeloop.errors import (
 )
 from kubeloop.wire import Kind, RawList, split_list
 from kubeloop.wire.meta.v1 import Status, StatusCause, StatusDetails
+from kubeloop.wire.protobuf_messages import MAGIC, PROTOBUF
 
 from .codec import Codec, media_type_of
 from .request import Request
@@ -70,6 +72,7 @@ class Response(msgspec.Struct, frozen=True):
 
         Raises:
             ApiError: the body is a `Status` of a failure.
+            UnknownFields: the body is protobuf with fields that our models do not know.
             DecodeError: the body is empty, in an unknown format, or not of this type.
         """
         if not self.body:
@@ -77,8 +80,8 @@ class Response(msgspec.Struct, frozen=True):
                 f"{self.request.action}: 0-length response with status {self.status}"
                 f" and content type {self.content_type!r} (an object was expected)"
             )
-        if self.headers.get("Content-Type") != self.codec.content_type:
-            self._check_format()
+        if self.headers.get("Content-Type") != self.codec.content_type and self._is_protobuf():
+            return self._decode_protobuf(type_)
         try:
             value = self.codec.decode(type_, self.body)
         except DecodeError as error:
@@ -100,10 +103,9 @@ class Response(msgspec.Struct, frozen=True):
             ApiError: the body is a `Status` of a failure.
             DecodeError: it is not a list.
         """
-        if self.headers.get("Content-Type") != self.codec.content_type:
-            self._check_format()
+        is_json = self.headers.get("Content-Type") == self.codec.content_type
         try:
-            found = split_list(self.body)
+            found = split_list(self.body) if is_json else self._split_other()
         except DecodeError as error:
             raise self._decode_error(error) from error
         if not found.items and is_not_a_list(found, self.body):
@@ -114,25 +116,50 @@ class Response(msgspec.Struct, frozen=True):
     def __repr__(self) -> str:
         return f"Response({self.request.action}: {self.status}, {len(self.body)} bytes)"
 
-    def _check_format(self) -> None:
+    def _split_other(self) -> RawList:
+        if not self._is_protobuf():
+            return split_list(self.body)
+        from kubeloop.wire.protobuf_codec import split_protobuf_list
+
+        return split_protobuf_list(self.body)
+
+    def _decode_protobuf(self, type_: type[T]) -> T:
+        from kubeloop.wire.protobuf_codec import UnknownFields, decode_envelope
+
+        try:
+            return decode_envelope(type_, self.body)
+        except UnknownFields:
+            raise
+        except DecodeError as error:
+            self._raise_status()
+            raise self._decode_error(error) from error
+
+    def _is_protobuf(self) -> bool:
+        """Whether the body is protobuf of the API. Raises: DecodeError for an unknown format."""
         try:
             media_type = media_type_of(self.content_type)
         except DecodeError as error:
             raise api_error(
                 self.request.action, failure("InternalError", str(error), code=500)
             ) from error
+        if media_type == PROTOBUF:
+            from kubeloop.wire.protobuf_descriptors import is_available
+
+            if is_available():
+                return True
         if media_type and not self.codec.reads(media_type):
             raise DecodeError(
                 f"{self.request.action}: no serializer for content type {media_type!r}, the"
                 f" response begins with {self.body[:_SHOWN_BYTES]!r}"
                 " (does the address belong to the API server, or to a proxy in front of it?)"
             )
+        return False
 
     def _raise_status(self) -> None:
         """Raise the error of the body if it is a `Status` instead of the expected type."""
         try:
-            found = msgspec.json.decode(self.body)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            found = _plain_data(self.body)
+        except (msgspec.DecodeError, DecodeError, UnicodeDecodeError, RecursionError):
             return
         if isinstance(found, dict):
             self._check_status(found)
@@ -150,6 +177,15 @@ class Response(msgspec.Struct, frozen=True):
 
     def _decode_error(self, error: DecodeError) -> DecodeError:
         return DecodeError(f"{self.request.action}: cannot decode the response: {error}")
+
+
+def _plain_data(body: bytes) -> Any:
+    """The data of a body, JSON or protobuf. Raises: DecodeError, and what msgspec raises."""
+    if not body.startswith(MAGIC):
+        return msgspec.json.decode(body)
+    from kubeloop.wire.protobuf import from_protobuf
+
+    return from_protobuf(body)
 
 
 def is_not_a_list(found: RawList, text: bytes) -> bool:
@@ -180,7 +216,7 @@ def error_of(
     except DecodeError as error:
         return api_error(action, failure("InternalError", str(error), code=500))
     retry_after = retry_after_of(headers.get("Retry-After")) or 0
-    if not media_type or codec.reads(media_type):
+    if not media_type or media_type == PROTOBUF or codec.reads(media_type):
         found = _status_in(body, status)
         if found is not None:
             return api_error(action, _with_delay(found, retry_after))
@@ -219,7 +255,7 @@ def _with_delay(status: Status, seconds: int) -> Status:
 def _status_in(body: bytes, code: int) -> Status | None:
     """The `Status` in this body if it is one of a failure."""
     try:
-        found = msgspec.json.decode(body)
+        found = _plain_data(body)
         if not isinstance(found, dict) or found.get("status") != "Failure":
             return None
         status = status_from_object({"apiVersion": "v1", **cast("dict[str, Any]", found)})

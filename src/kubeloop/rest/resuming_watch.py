@@ -19,17 +19,21 @@ import msgspec
 from kubeloop.errors import (
     ApiError,
     ClientClosed,
+    DecodeError,
     Forbidden,
     Gone,
     InvalidArgument,
+    NotAcceptable,
     TransportError,
     Unauthorized,
+    UnsupportedMediaType,
     api_error,
     failure,
     has_cause,
 )
 from kubeloop.kit import Backoff, Clock, Random, SystemClock
 from kubeloop.wire import RawEvent, get_logger
+from kubeloop.wire.protobuf_messages import MAGIC
 
 from .response import WATCH_DECODING
 from .watch import Watch
@@ -63,6 +67,25 @@ class ResumingStats(msgspec.Struct, frozen=True):
     streams: int  # opened so far, failed ones included
     events: int
     last_error: str
+
+
+def _version_of(event: RawEvent) -> str:
+    if type(event.object) is bytes and event.object.startswith(MAGIC):
+        from kubeloop.wire.protobuf_codec import identity_in, open_envelope
+
+        return identity_in(open_envelope(event.object).message).version
+    metadata = _versions.decode(event.object).metadata
+    return (metadata and metadata.resource_version) or ""
+
+
+_PERMANENT = (
+    ClientClosed,
+    Forbidden,
+    Gone,
+    NotAcceptable,
+    Unauthorized,
+    UnsupportedMediaType,
+)
 
 
 @final
@@ -128,6 +151,7 @@ class ResumingWatch:
         Raises:
             Gone: the version has expired; a new list is needed (usually as `Expired`).
             Forbidden, Unauthorized: the watch is not allowed.
+            NotAcceptable, UnsupportedMediaType: the server does not have the requested format.
             ClientClosed: the client is closed.
             InternalError: an event cannot be decoded, or has no version.
         """
@@ -199,7 +223,7 @@ class ResumingWatch:
         """Raise an error that another attempt cannot fix."""
         self._last_error = str(error)
         log.info("%s", error)
-        permanent = isinstance(error, ClientClosed | Gone | Forbidden | Unauthorized)
+        permanent = isinstance(error, _PERMANENT)
         if permanent or has_cause(error, WATCH_DECODING):
             self.close()
             raise error
@@ -209,10 +233,9 @@ class ResumingWatch:
     def _record_version(self, event: RawEvent) -> bool:
         """Record the version of the event; returns whether the caller gets the event."""
         try:
-            metadata = _versions.decode(event.object).metadata
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            version = _version_of(event)
+        except (msgspec.DecodeError, UnicodeDecodeError, DecodeError) as error:
             raise self._unusable_event_error(f"cannot decode its object: {error}") from error
-        version = (metadata and metadata.resource_version) or ""
         if not version:
             raise self._unusable_event_error("its object has no resourceVersion")
         self._version = version

@@ -24,10 +24,11 @@ import msgspec
 from kubeloop.errors import ApiError, DecodeError, TimeoutExceeded, TransportError, error_from_event
 from kubeloop.kit import Clock, Random, Timer
 from kubeloop.wire import RawEvent, get_logger, split_event
+from kubeloop.wire.protobuf_messages import MAGIC, PROTOBUF
 
 from .codec import EventReader
 from .failures import lost_failure
-from .frames import EventFrames
+from .frames import FRAME_LIMIT, EventFrames, ProtobufFrames
 from .incoming import IncomingResponse
 from .liveness import ServerProbe, SilenceLimits
 from .request import Request
@@ -109,6 +110,7 @@ class Watch:
         *,
         action: str,
         reader: EventReader,
+        event_limit: int | None = FRAME_LIMIT,
         clock: Clock,
         max_duration: float,
         limits: SilenceLimits,
@@ -117,6 +119,7 @@ class Watch:
         self._opener = opener
         self._action = action
         self._reader = reader
+        self._event_limit = event_limit
         self._clock = clock
         self._max_duration = max_duration
         self._limits = limits
@@ -168,6 +171,8 @@ class Watch:
             self._failure = found
         else:
             self._incoming = found
+            if found.headers.get("Content-Type", "").startswith(PROTOBUF):
+                self._reader = ProtobufFrames(limit=self._event_limit)
         if self._incoming is None or self._ended is not None:  # closed while it was opened
             self._end(WatchEnd.BROKEN)
         self._deadline = self._clock.now() + self._max_duration
@@ -212,9 +217,9 @@ class Watch:
             ApiError: as `batch`, after the events before it.
             TransportError: there was no connection.
         """
+        await self.open()
         if isinstance(self._reader, EventFrames):
             self._reader.split = split
-        await self.open()
         pump = self._pump = _Pump(self, apply, asyncio.get_running_loop())
         try:
             pump.start()
@@ -521,6 +526,11 @@ def _error_of_event(action: str, event: RawEvent) -> ApiError:
         unknown = DecodeError(f"got invalid watch event type: {event.type[:100]!r}")
         return undecodable_event(action, unknown)
     try:
-        return error_from_event(action, event.object)
+        body = bytes(event.object)
+        if body.startswith(MAGIC):
+            from kubeloop.wire.protobuf import from_protobuf
+
+            body = msgspec.json.encode(from_protobuf(body))
+        return error_from_event(action, body)
     except DecodeError as error:
         return undecodable_event(action, error)

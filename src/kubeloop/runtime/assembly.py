@@ -139,7 +139,12 @@ async def _connect(plan: Plan, stack: AsyncExitStack) -> Client:
     given = plan.cluster
     if isinstance(given, clients.APIClient):
         if plan.field_manager:
-            return Client(rest=given.rest, field_manager=plan.field_manager, tune_gc=given._tune_gc)
+            return Client(
+                rest=given.rest,
+                field_manager=plan.field_manager,
+                tune_gc=given._tune_gc,
+                format=given._formats.requested,
+            )
         return given if isinstance(given, Client) else Client.over(given)
     rest = RESTClient(
         given or ClusterConfig.load(),

@@ -88,7 +88,12 @@ class Client(clients.APIClient):
     @classmethod
     def over(cls, client: clients.APIClient) -> Client:
         """A client with informers that uses the connections of another, which owns them."""
-        return cls(rest=client.rest, field_manager=client._field_manager, tune_gc=client._tune_gc)
+        return cls(
+            rest=client.rest,
+            field_manager=client._field_manager,
+            tune_gc=client._tune_gc,
+            format=client._formats.requested,
+        )
 
     @overload
     def informer(

@@ -52,6 +52,7 @@ __all__ = [
     "MessageReader",
     "ObjectIdentity",
     "UnknownFields",
+    "decode_envelope",
     "identity_in",
     "is_available",
     "is_readable",
@@ -238,6 +239,23 @@ def message_reader(
             api_version, kind = api_version_of(type_), kind_of(type_)
         message = message_of(api_version, kind)
     return MessageReader(message, type_)
+
+
+def decode_envelope(type_: type[T], body: bytes) -> T:
+    """The object in a body or in an event, as a model of its kind, a view or a dict.
+
+    Raises:
+        UnknownFields: it has fields that our models do not know.
+        DecodeError: it is not protobuf of the API, or of another kind.
+    """
+    api_version, kind, message = open_envelope(body)
+    if issubclass(type_, Kind) and (api_version, kind) != (api_version_of(type_), kind_of(type_)):
+        raise DecodeError(
+            f"expected {api_version_of(type_)} {kind_of(type_)} for a {type_.__name__}, found"
+            f" {api_version} {kind} (decode it as the class of that kind)"
+        )
+    reader: MessageReader[T] = message_reader(type_, api_version=api_version, kind=kind)  # type: ignore[arg-type] # hashable
+    return reader.decode(message)
 
 
 def _reader(message: str, type_: Any) -> Read:
