@@ -33,6 +33,7 @@ from kubeloop.wire import (
 
 from .entry import Entry, KeyFunc, OwnerRef, key_from
 from .errors import TransformFailed, UnkeyedObject
+from .list_watch import MessageFormat
 from .storage import ObjectType, StorageFormat, storage_for
 
 __all__ = ["CodecStats", "EntryCodec"]
@@ -105,8 +106,8 @@ class EntryCodec(Generic[T]):
     `model` is a generated class, `dict`, or a struct with the fields you need. `paths` are the
     field paths whose values entries carry for indexes. `api_version` and `kind` complete the
     dicts that come from lists, whose items have neither. `drop` names fields that are not stored:
-    none that the cache reads itself. `message` is the protobuf message of the kind, if objects
-    may come as such (`parse_message`). `key` stores objects under another key
+    none that the cache reads itself. `messages` is the protobuf of the kind, if objects may come
+    as such (`parse_message`). `key` stores objects under another key
     than namespace and name, so that they need no name; it costs a decoding of each object.
 
         codec = EntryCodec(Pod, paths=("spec.nodeName",))
@@ -123,19 +124,17 @@ class EntryCodec(Generic[T]):
         drop: Sequence[str] = (),
         api_version: str = "",
         kind: str = "",
-        message: str = "",
+        messages: MessageFormat | None = None,
         key: KeyFunc[T] | None = None,
     ) -> None:
         self.model = model
         self.store_as = store_as
         self._key_function = key
         self._type_meta = (api_version, kind)
-        self._type = ObjectType(model, api_version=api_version, kind=kind, message=message)
-        self.message = message
-        # Whether messages are searched for unknown fields when they arrive, which costs more than
-        # all the rest. A message that is decoded is always searched.
-        self.checks_messages = True
-        self._messages = 0
+        self.messages = messages
+        self._message = "" if messages is None else messages.message
+        self._type = ObjectType(model, api_version=api_version, kind=kind, message=self._message)
+        self._parsed_messages = 0
         self._storage = storage_for(store_as, self._type)
         self._stores_bytes = store_as == "bytes"
         self._cutter = _cutter(drop, model if self._type.is_model else None)
@@ -215,7 +214,7 @@ class EntryCodec(Generic[T]):
         """
         if type(raw) is not bytes:
             raw = bytes(raw)
-        if raw[:1] != b"{" and (self.message or self.store_as == "compressed"):
+        if raw[:1] != b"{" and (self._message or self.store_as == "compressed"):
             raw = raw.lstrip()
         values = self.project(raw)
         entry = None if values is None else self.usual_entry(values, raw)
@@ -236,14 +235,15 @@ class EntryCodec(Generic[T]):
     def parse_message(self, message: bytes) -> Entry:
         """The entry of an object's protobuf message, without an envelope.
 
-        Raises as `parse` does, and `UnknownFields` if `checks_messages`.
+        Raises as `parse` does, and `UnknownFields` if messages are checked.
         """
         projection = self._message_projection
         assert projection is not None, "the codec is for JSON"
+        assert self.messages is not None, "the codec is for JSON"
         parsed = projection.parse(message)
-        if self.checks_messages and self._type.reader.has_unknown_fields(message):
+        if self.messages.checks_fields and self._type.reader.has_unknown_fields(message):
             raise UnknownFields(
-                f"a {self.message} has fields that this version of kubeloop does not know"
+                f"a {self._message} has fields that this version of kubeloop does not know"
             )
         try:
             head = projection.head(parsed)
@@ -256,7 +256,7 @@ class EntryCodec(Generic[T]):
             self._rejected += 1
             raise DecodeError(f"cannot read the metadata of a message: {error}") from error
         self._encoded += 1
-        self._messages += 1
+        self._parsed_messages += 1
         return entry
 
     def _message_entry(
@@ -315,6 +315,12 @@ class EntryCodec(Generic[T]):
         """
         try:
             return self._storage.unpack(entry.content)
+        except UnknownFields as error:
+            if self.messages is not None:
+                self.messages.report(error)
+            raise UnknownFields(
+                f"read {entry.key} from the cache: {error}; it will be read again as JSON"
+            ) from error
         except DecodeError as error:
             raise DecodeError(f"read {entry.key} from the cache: {error}") from error
 
@@ -356,7 +362,7 @@ class EntryCodec(Generic[T]):
             drop=self._dropped,
             api_version=api_version,
             kind=kind,
-            message=self.message,
+            messages=self.messages,
             key=key,
         )
 
@@ -399,7 +405,7 @@ class EntryCodec(Generic[T]):
             rejected=self._rejected,
             unindexable=self._unindexable,
             label_sets=len(self._labels),
-            messages=self._messages,
+            messages=self._parsed_messages,
         )
 
     def _check_late_paths(self) -> None:
@@ -427,12 +433,12 @@ class EntryCodec(Generic[T]):
         self._values_of: Any = typed.values_of
 
     def _project_messages(self, paths: tuple[str, ...]) -> MessageProjection | None:
-        if not self.message:
+        if not self._message:
             return None
-        drop = [path for path in self._dropped if _is_in_message(self.message, path)]
-        if not all(_is_in_message(self.message, path) for path in paths):
+        drop = [path for path in self._dropped if _is_in_message(self._message, path)]
+        if not all(_is_in_message(self._message, path) for path in paths):
             paths = ()  # then the objects are decoded
-        projection = MessageProjection(self.message, paths, drop)
+        projection = MessageProjection(self._message, paths, drop)
         if not paths:
             projection.reads_values = False
         return projection

@@ -102,8 +102,9 @@ class EntryDecoder(Generic[T]):
         self._codec = codec
         self._transform = transform
         self.has_transform = transform is not None
-        self._reads_messages = codec.message != ""
-        self._kind = kind or codec.message.rpartition(".")[2]
+        messages = codec.messages
+        self._reads_messages = messages is not None
+        self._kind = kind or ("" if messages is None else messages.message.rpartition(".")[2])
         self._expected = kind.encode()
         # As kube-apiserver and other servers write it; never, if any kind is accepted.
         self._usual_start = (b'{"kind":"%b"' % self._expected,) if kind else ()

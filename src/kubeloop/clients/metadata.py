@@ -24,13 +24,16 @@ from .object_codecs import NO_PROTOBUF, PatchBody, PatchType, decode_protobuf, i
 from .options import DeleteOptions, ListArguments, Propagation, Selectors, WriteOptions
 from .resource import ResourceClient
 
-__all__ = ["MetadataClient", "PartialObjectMetadata"]
+__all__ = ["METADATA_AS_PROTOBUF", "MetadataClient", "PartialObjectMetadata"]
 
 _GROUP = "g=meta.k8s.io;v=v1,application/json"
 _ONE = f"application/json;as=PartialObjectMetadata;{_GROUP}"
 _MANY = f"application/json;as=PartialObjectMetadataList;{_GROUP}"
-_PROTOBUF_ONE = f"{PROTOBUF};as=PartialObjectMetadata;g=meta.k8s.io;v=v1,{_ONE}"
-_PROTOBUF_MANY = f"{PROTOBUF};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,{_MANY}"
+# The `Accept` headers of one object and of a list.
+METADATA_AS_PROTOBUF = (
+    f"{PROTOBUF};as=PartialObjectMetadata;g=meta.k8s.io;v=v1,{_ONE}",
+    f"{PROTOBUF};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,{_MANY}",
+)
 
 
 class PartialObjectMetadata(Resource, group="meta.k8s.io", version="v1"):
@@ -61,7 +64,7 @@ class MetadataCodec:
     def protobuf(self) -> tuple[str, str]:
         from kubeloop.wire.protobuf_descriptors import is_available
 
-        return (_PROTOBUF_ONE, _PROTOBUF_MANY) if is_available() else NO_PROTOBUF
+        return METADATA_AS_PROTOBUF if is_available() else NO_PROTOBUF
 
     def decode(self, response: Response) -> PartialObjectMetadata:
         return _to_partial(response.decode(_View), response.request.action)
