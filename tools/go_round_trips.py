@@ -1,4 +1,5 @@
-"""Records what the Go types of Kubernetes make of random objects of every built-in kind.
+"""Records what the Go types of Kubernetes make of random objects of every built-in kind: JSON,
+and protobuf.
 
     python tools/go_round_trips.py tests/testing/server/round_trips.json
 
@@ -60,10 +61,13 @@ def main(arguments: list[str]) -> int:
         text=True,
         check=True,
     )
-    pairs = zip(objects, map(json.loads, program.stdout.splitlines()), strict=True)
+    answers = [line.split("\t") for line in program.stdout.splitlines()]
+    pairs = zip(objects, [json.loads(text) for text, _ in answers], strict=True)
     lines = ",\n".join(json.dumps(pair, separators=(",", ":")) for pair in pairs)
+    protobuf = ",\n".join(json.dumps(data) for _, data in answers)
     head = f'{{"source":"tools/go_round_trips.py","version":"{source_version()}","pairs":[\n'
-    Path(arguments[0]).write_text(f"{head}{lines}\n]}}\n", encoding="utf-8")
+    text = f'{head}{lines}\n],\n"protobuf":[\n{protobuf}\n]}}\n'
+    Path(arguments[0]).write_text(text, encoding="utf-8")
     return 0
 
 

@@ -26,7 +26,6 @@ DIFFERENCES: Final[dict[str, str]] = {
         "impersonation needs the verb `impersonate`; the narrower verbs, which no default role "
         "grants, are not supported"
     ),
-    "protobuf responses": "responses are JSON or YAML; protobuf is accepted in requests",
     "unknown methods": "the HTTP library responds with 400 to a method that it does not know",
     "tests of JSON patches": (
         "`test` compares values; kube-apiserver compares texts, so a number or string in another "

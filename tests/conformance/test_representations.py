@@ -208,7 +208,6 @@ async def test_json_is_the_default_representation(api: RawClient, accept: str) -
     assert reply.headers["Content-Type"] == "application/json"
 
 
-@differs("protobuf responses")
 async def test_a_response_may_be_protobuf(api: RawClient) -> None:
     accept = {"Accept": "application/vnd.kubernetes.protobuf"}
 

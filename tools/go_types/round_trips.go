@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -19,7 +20,8 @@ type stored interface {
 }
 
 // roundTrips prints each object of the standard input, one in a line, as kube-apiserver would
-// answer with it: read from JSON, stored as protobuf, written as JSON.
+// answer with it: read from JSON, stored as protobuf, written as JSON. The protobuf follows after
+// a tab, in base64.
 func roundTrips(scheme *runtime.Scheme) {
 	lines := bufio.NewReader(os.Stdin)
 	for {
@@ -30,37 +32,37 @@ func roundTrips(scheme *runtime.Scheme) {
 		if err != nil {
 			log.Fatal(err)
 		}
-		text, err := roundTrip(scheme, line)
+		text, data, err := roundTrip(scheme, line)
 		if err != nil {
 			log.Fatalf("%s: %v", line, err)
 		}
-		fmt.Println(string(text))
+		fmt.Printf("%s\t%s\n", text, base64.StdEncoding.EncodeToString(data))
 	}
 }
 
-func roundTrip(scheme *runtime.Scheme, line []byte) ([]byte, error) {
+func roundTrip(scheme *runtime.Scheme, line []byte) (text, data []byte, err error) {
 	var head struct{ APIVersion, Kind string }
 	if err := json.Unmarshal(line, &head); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	gvk := schema.FromAPIVersionAndKind(head.APIVersion, head.Kind)
 	obj, err := scheme.New(gvk)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(line, obj); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	data, err := obj.(stored).Marshal()
-	if err != nil {
-		return nil, err
+	if data, err = obj.(stored).Marshal(); err != nil {
+		return nil, nil, err
 	}
 	if obj, err = scheme.New(gvk); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := obj.(stored).Unmarshal(data); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	obj.GetObjectKind().SetGroupVersionKind(gvk)
-	return json.Marshal(obj)
+	text, err = json.Marshal(obj)
+	return text, data, err
 }

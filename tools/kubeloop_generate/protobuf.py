@@ -20,6 +20,7 @@ __all__ = ["Messages", "messages_in"]
 #   "p": a pointer, a list or a map: JSON has it if the message has it
 #   "v": held by value, with `omitempty`: JSON has it unless it is zero
 #   "a": held by value: JSON always has it
+#   "n": held by value: JSON has null for its zero value, which is an empty message
 Messages = dict[str, dict[int, tuple[str, str, str, str]]]
 
 _GO_TYPES = Path(__file__).parents[2] / "src/kubeloop/testing/server/values/go_types.json"
@@ -78,8 +79,10 @@ def _go_fields(texts: Any) -> dict[str, tuple[str, str]]:
 
 def _presence(wire: str, how: str, type_: str, go_fields: Mapping[str, tuple[str, str]]) -> str:
     go_type, options = go_fields.get(wire, ("*", ""))
-    if how or type_ in _NULL or go_type.startswith("*"):
+    if how or go_type.startswith("*"):
         return "p"
+    if type_ in _NULL:
+        return "n"
     if type_ == "bytes":
         return "v" if "e" in options else "p"  # Go has bytes that are nil, and such that are empty
     return "v" if "e" in options and type_ in _SCALARS else "a"

@@ -37,6 +37,7 @@ var (
 	watches    = flag.Int("watches", 1, "watches that are open meanwhile")
 	size       = flag.Int("size", 500, "bytes of data in an object")
 	asJSON     = flag.Bool("json", false, "JSON instead of protobuf")
+	protobuf   = flag.Bool("protobuf", false, "protobuf only, without JSON as the fallback")
 	namespace  = flag.String("namespace", "", "the pods of one namespace only")
 	inTurns    = flag.Bool("turns", false, "do the work for each line of the input")
 
@@ -84,6 +85,12 @@ func connect() kubernetes.Interface {
 	if *asJSON {
 		config.ContentConfig = rest.ContentConfig{
 			ContentType: "application/json", AcceptContentTypes: "application/json",
+		}
+	}
+	if *protobuf {
+		config.ContentConfig = rest.ContentConfig{
+			ContentType:        "application/vnd.kubernetes.protobuf",
+			AcceptContentTypes: "application/vnd.kubernetes.protobuf",
 		}
 	}
 	client, err := kubernetes.NewForConfig(config)

@@ -43,7 +43,8 @@ class MessageField(NamedTuple):
     # "p": JSON has it if the message has it; lists and maps unless they are empty
     # "v": held by value, JSON has it unless it is zero
     # "a": held by value, JSON always has it
-    presence: Literal["p", "v", "a"]
+    # "n": held by value, JSON has null if it is empty: times, and any JSON
+    presence: Literal["p", "v", "a", "n"]
 
 
 _SCHEMA = "apiextensions_v1.JSONSchemaProps"

@@ -129,7 +129,9 @@ def _prepare(field: MessageField) -> tuple[str, bytes, Callable[[Any], bytes]]:
     if field.how == "inline":
         return "", b"", put
     empty = b""
-    if field.presence != "p" and field.type != "bytes":
+    if field.presence == "n":
+        empty = tag + b"\x00"
+    elif field.presence != "p" and field.type != "bytes":
         empty = put(_ZEROS.get(field.type, _EMPTY))
     return field.wire, empty, put
 

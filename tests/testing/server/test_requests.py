@@ -8,6 +8,7 @@ from kubeloop.testing.server.registry import Registry
 from kubeloop.testing.server.request.calls import Call
 from kubeloop.testing.server.request.formatting import format_body, is_pretty
 from kubeloop.testing.server.request.negotiation import (
+    PROTOBUF,
     YAML,
     MediaTypeOptions,
     body_type,
@@ -134,7 +135,13 @@ def test_a_negative_timeout_is_none() -> None:
     [
         ("", "application/json", ""),
         ("*/*", "application/json", ""),
-        ("application/vnd.kubernetes.protobuf,application/json", "application/json", ""),
+        ("application/vnd.kubernetes.protobuf,application/json", PROTOBUF, ""),
+        (f"{PROTOBUF};as=Table;v=v1;g=meta.k8s.io,application/json", "application/json", ""),
+        (
+            f"{PROTOBUF};as=PartialObjectMetadata;v=v1;g=meta.k8s.io",
+            PROTOBUF,
+            "PartialObjectMetadata",
+        ),
         ("application/yaml", "application/yaml", ""),
         ("application/json;q=0.5,application/yaml;q=0.9", "application/yaml", ""),
         ("*/*,application/yaml", "application/yaml", ""),
@@ -162,12 +169,21 @@ def test_the_best_acceptable_form_wins(accept: str, media: str, target: str) -> 
     assert (found.media, found.target) == (media, target)
 
 
-@pytest.mark.parametrize("accept", ["text/html", "application/vnd.kubernetes.protobuf"])
+@pytest.mark.parametrize("accept", ["text/html", "application/cbor"])
 def test_what_cannot_be_given_is_not_acceptable(accept: str) -> None:
     with pytest.raises(StatusError) as error:
         negotiate(accept)
 
     assert error.value.code == 406
+
+
+def test_objects_of_crds_have_no_protobuf_but_their_metadata_has() -> None:
+    metadata = f"{PROTOBUF};as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
+
+    assert negotiate(f"{PROTOBUF},application/json", custom=True).media == "application/json"
+    assert negotiate(metadata, custom=True).media == PROTOBUF
+    with pytest.raises(StatusError, match="only the following media types"):
+        negotiate(PROTOBUF, custom=True)
 
 
 @pytest.mark.parametrize("accept", ["", "*/*", "text/html, application/yaml;q=0"])

@@ -21,6 +21,8 @@ from typing import Literal, TypeAlias, final
 
 import msgspec
 
+from kubeloop.wire.protobuf_writing import to_protobuf, watch_frame
+
 from .representations.representation import Representation
 from .statuses import StatusError, expired, too_large_version
 from .storage.selection import Selection
@@ -39,8 +41,10 @@ _OPENINGS = {
 }
 
 
-def event_bytes(kind: EventType, obj: bytes) -> bytes:
-    """One event, as one line of the stream."""
+def event_bytes(kind: EventType, obj: bytes, *, is_protobuf: bool = False) -> bytes:
+    """One event with its object, which is JSON: one line of the stream, or one frame."""
+    if is_protobuf:
+        return watch_frame(kind, to_protobuf(msgspec.json.decode(obj)))
     return _OPENINGS[kind] + obj + b"}\n"
 
 
@@ -202,7 +206,7 @@ class Watcher:
         if found is None:
             assert change.old is not None
             former = entry_of(change.old.obj, change.version)
-            found = memo[key] = event_bytes("DELETED", self.form.encode_object(former))
+            found = memo[key] = self._encode("DELETED", self.form.encode_object(former))
         return found
 
     def _event(self, kind: EventType, entry: Entry, memo: _Memo) -> bytes:
@@ -211,8 +215,15 @@ class Watcher:
         key = (self.form.cache_key, kind)
         found = memo.get(key)
         if found is None:
-            found = memo[key] = event_bytes(kind, self.form.encode_object(entry))
+            found = memo[key] = self._encode(kind, self.form.encode_object(entry))
         return found
+
+    def _encode(self, kind: EventType, obj: bytes) -> bytes:
+        return event_bytes(kind, obj, is_protobuf=self.form.is_protobuf)
+
+    def bookmark(self, version: int, *, annotations: dict[str, str] | None = None) -> bytes:
+        """A bookmark at a version."""
+        return self._encode("BOOKMARK", self.form.encode_bookmark(version, annotations=annotations))
 
     def _row(self, kind: EventType, entry: Entry) -> bytes:
         # Only the first event of a stream has the column definitions, as kubectl expects.
@@ -293,7 +304,7 @@ class Hub:
 
     def bookmark_for(self, watcher: Watcher) -> bytes:
         version = max(self._store.version, watcher.after)
-        return event_bytes("BOOKMARK", watcher.form.encode_bookmark(version))
+        return watcher.bookmark(version)
 
     def stats(self) -> HubStats:
         every = list(self._watchers())
@@ -374,9 +385,7 @@ class Hub:
 
 def _with_end_bookmark(events: Iterator[bytes], watcher: Watcher, version: int) -> Iterator[bytes]:
     yield from events
-    yield event_bytes(
-        "BOOKMARK", watcher.form.encode_bookmark(version, annotations=INITIAL_EVENTS_END)
-    )
+    yield watcher.bookmark(version, annotations=INITIAL_EVENTS_END)
 
 
 def _events_of(watcher: Watcher, changes: list[Change]) -> Iterator[bytes]:
@@ -386,6 +395,6 @@ def _events_of(watcher: Watcher, changes: list[Change]) -> Iterator[bytes]:
             yield event
 
 
-def error_event(error: StatusError) -> bytes:
+def error_event(error: StatusError, *, is_protobuf: bool = False) -> bytes:
     """An error within a stream: an ERROR event with the Status."""
-    return event_bytes("ERROR", encoded(error.status))
+    return event_bytes("ERROR", encoded(error.status), is_protobuf=is_protobuf)

@@ -511,7 +511,7 @@ MESSAGES: dict[str, str] = {
 1 type - string a
 2 status - string a
 3 observedGeneration - int64 v
-4 lastTransitionTime - Time p
+4 lastTransitionTime - Time n
 5 reason - string a
 6 message - string v
 """,
@@ -528,7 +528,7 @@ MESSAGES: dict[str, str] = {
 """,
     "apps_v1.ControllerRevision": """\
 1 metadata - meta_v1.ObjectMeta a
-2 data - Raw p
+2 data - Raw n
 3 revision - int64 a
 """,
     "apps_v1.ControllerRevisionList": """\
@@ -543,7 +543,7 @@ MESSAGES: dict[str, str] = {
     "apps_v1.DaemonSetCondition": """\
 1 type - string a
 2 status - string a
-3 lastTransitionTime - Time p
+3 lastTransitionTime - Time n
 4 reason - string v
 5 message - string v
 """,
@@ -584,8 +584,8 @@ MESSAGES: dict[str, str] = {
 2 status - string a
 4 reason - string v
 5 message - string v
-6 lastUpdateTime - Time p
-7 lastTransitionTime - Time p
+6 lastUpdateTime - Time n
+7 lastTransitionTime - Time n
 """,
     "apps_v1.DeploymentList": """\
 1 metadata - meta_v1.ListMeta a
@@ -624,7 +624,7 @@ MESSAGES: dict[str, str] = {
     "apps_v1.ReplicaSetCondition": """\
 1 type - string a
 2 status - string a
-3 lastTransitionTime - Time p
+3 lastTransitionTime - Time n
 4 reason - string v
 5 message - string v
 """,
@@ -667,7 +667,7 @@ MESSAGES: dict[str, str] = {
     "apps_v1.StatefulSetCondition": """\
 1 type - string a
 2 status - string a
-3 lastTransitionTime - Time p
+3 lastTransitionTime - Time n
 4 reason - string v
 5 message - string v
 """,
@@ -743,7 +743,7 @@ MESSAGES: dict[str, str] = {
 """,
     "authentication_v1.TokenRequestStatus": """\
 1 token - string a
-2 expirationTimestamp - Time p
+2 expirationTimestamp - Time n
 """,
     "authentication_v1.TokenReview": """\
 1 metadata - meta_v1.ObjectMeta a
@@ -1016,7 +1016,7 @@ MESSAGES: dict[str, str] = {
     "autoscaling_v2.HorizontalPodAutoscalerCondition": """\
 1 type - string a
 2 status - string a
-3 lastTransitionTime - Time p
+3 lastTransitionTime - Time n
 4 reason - string v
 5 message - string v
 6 observedGeneration - int64 p
@@ -1129,8 +1129,8 @@ MESSAGES: dict[str, str] = {
     "batch_v1.JobCondition": """\
 1 type - string a
 2 status - string a
-3 lastProbeTime - Time p
-4 lastTransitionTime - Time p
+3 lastProbeTime - Time n
+4 lastTransitionTime - Time n
 5 reason - string v
 6 message - string v
 """,
@@ -1217,8 +1217,8 @@ MESSAGES: dict[str, str] = {
 1 type - string a
 2 reason - string v
 3 message - string v
-4 lastUpdateTime - Time p
-5 lastTransitionTime - Time p
+4 lastUpdateTime - Time n
+5 lastTransitionTime - Time n
 6 status - string a
 """,
     "certificates_v1.CertificateSigningRequestList": """\
@@ -1291,8 +1291,8 @@ MESSAGES: dict[str, str] = {
 1 type - string a
 2 reason - string v
 3 message - string v
-4 lastUpdateTime - Time p
-5 lastTransitionTime - Time p
+4 lastUpdateTime - Time n
+5 lastTransitionTime - Time n
 6 status - string a
 """,
     "certificates_v1beta1.CertificateSigningRequestList": """\
@@ -1644,15 +1644,15 @@ MESSAGES: dict[str, str] = {
 3 terminated - core_v1.ContainerStateTerminated p
 """,
     "core_v1.ContainerStateRunning": """\
-1 startedAt - Time p
+1 startedAt - Time n
 """,
     "core_v1.ContainerStateTerminated": """\
 1 exitCode - int32 a
 2 signal - int32 v
 3 reason - string v
 4 message - string v
-5 startedAt - Time p
-6 finishedAt - Time p
+5 startedAt - Time n
+6 finishedAt - Time n
 7 containerID - string v
 """,
     "core_v1.ContainerStateWaiting": """\
@@ -1784,11 +1784,11 @@ MESSAGES: dict[str, str] = {
 3 reason - string v
 4 message - string v
 5 source - core_v1.EventSource a
-6 firstTimestamp - Time p
-7 lastTimestamp - Time p
+6 firstTimestamp - Time n
+7 lastTimestamp - Time n
 8 count - int32 v
 9 type - string v
-10 eventTime - MicroTime p
+10 eventTime - MicroTime n
 11 series - core_v1.EventSeries p
 12 action - string v
 13 related - core_v1.ObjectReference p
@@ -1801,7 +1801,7 @@ MESSAGES: dict[str, str] = {
 """,
     "core_v1.EventSeries": """\
 1 count - int32 v
-2 lastObservedTime - MicroTime p
+2 lastObservedTime - MicroTime n
 """,
     "core_v1.EventSource": """\
 1 component - string v
@@ -2006,7 +2006,7 @@ MESSAGES: dict[str, str] = {
     "core_v1.NamespaceCondition": """\
 1 type - string a
 2 status - string a
-4 lastTransitionTime - Time p
+4 lastTransitionTime - Time n
 5 reason - string v
 6 message - string v
 """,
@@ -2052,8 +2052,8 @@ MESSAGES: dict[str, str] = {
     "core_v1.NodeCondition": """\
 1 type - string a
 2 status - string a
-3 lastHeartbeatTime - Time p
-4 lastTransitionTime - Time p
+3 lastHeartbeatTime - Time n
+4 lastTransitionTime - Time n
 5 reason - string v
 6 message - string v
 """,
@@ -2171,8 +2171,8 @@ MESSAGES: dict[str, str] = {
     "core_v1.PersistentVolumeClaimCondition": """\
 1 type - string a
 2 status - string a
-3 lastProbeTime - Time p
-4 lastTransitionTime - Time p
+3 lastProbeTime - Time n
+4 lastTransitionTime - Time n
 5 reason - string v
 6 message - string v
 """,
@@ -2301,8 +2301,8 @@ MESSAGES: dict[str, str] = {
     "core_v1.PodCondition": """\
 1 type - string a
 2 status - string a
-3 lastProbeTime - Time p
-4 lastTransitionTime - Time p
+3 lastProbeTime - Time n
+4 lastTransitionTime - Time n
 5 reason - string v
 6 message - string v
 7 observedGeneration - int64 v
@@ -2476,7 +2476,7 @@ MESSAGES: dict[str, str] = {
     "core_v1.PodVolumeHealth": """\
 1 name - string a
 2 healthConditions list core_v1.VolumeHealthCondition p
-3 lastTransitionTime - Time p
+3 lastTransitionTime - Time n
 """,
     "core_v1.PortStatus": """\
 1 port - int32 a
@@ -2562,7 +2562,7 @@ MESSAGES: dict[str, str] = {
     "core_v1.ReplicationControllerCondition": """\
 1 type - string a
 2 status - string a
-3 lastTransitionTime - Time p
+3 lastTransitionTime - Time n
 4 reason - string v
 5 message - string v
 """,
@@ -2866,7 +2866,7 @@ MESSAGES: dict[str, str] = {
 """,
     "core_v1.VolumeHealthStatus": """\
 1 healthConditions list core_v1.VolumeHealthCondition p
-2 lastTransitionTime - Time p
+2 lastTransitionTime - Time n
 """,
     "core_v1.VolumeMount": """\
 1 name - string a
@@ -2994,7 +2994,7 @@ MESSAGES: dict[str, str] = {
 """,
     "events_v1.Event": """\
 1 metadata - meta_v1.ObjectMeta a
-2 eventTime - MicroTime p
+2 eventTime - MicroTime n
 3 series - events_v1.EventSeries p
 4 reportingController - string v
 5 reportingInstance - string v
@@ -3005,8 +3005,8 @@ MESSAGES: dict[str, str] = {
 10 note - string v
 11 type - string v
 12 deprecatedSource - core_v1.EventSource a
-13 deprecatedFirstTimestamp - Time p
-14 deprecatedLastTimestamp - Time p
+13 deprecatedFirstTimestamp - Time n
+14 deprecatedLastTimestamp - Time n
 15 deprecatedCount - int32 v
 """,
     "events_v1.EventList": """\
@@ -3015,7 +3015,7 @@ MESSAGES: dict[str, str] = {
 """,
     "events_v1.EventSeries": """\
 1 count - int32 a
-2 lastObservedTime - MicroTime p
+2 lastObservedTime - MicroTime n
 """,
     "flowcontrol_v1.ExemptPriorityLevelConfiguration": """\
 1 nominalConcurrencyShares - int32 p
@@ -3032,7 +3032,7 @@ MESSAGES: dict[str, str] = {
     "flowcontrol_v1.FlowSchemaCondition": """\
 1 type - string v
 2 status - string v
-3 lastTransitionTime - Time p
+3 lastTransitionTime - Time n
 4 reason - string v
 5 message - string v
 """,
@@ -3079,7 +3079,7 @@ MESSAGES: dict[str, str] = {
     "flowcontrol_v1.PriorityLevelConfigurationCondition": """\
 1 type - string v
 2 status - string v
-3 lastTransitionTime - Time p
+3 lastTransitionTime - Time n
 4 reason - string v
 5 message - string v
 """,
@@ -3585,7 +3585,7 @@ MESSAGES: dict[str, str] = {
 """,
     "resource_v1.OpaqueDeviceConfiguration": """\
 1 driver - string a
-2 parameters - Raw p
+2 parameters - Raw n
 """,
     "resource_v1.ResourceClaim": """\
 1 metadata - meta_v1.ObjectMeta a
@@ -3922,7 +3922,7 @@ MESSAGES: dict[str, str] = {
 """,
     "resource_v1beta1.OpaqueDeviceConfiguration": """\
 1 driver - string a
-2 parameters - Raw p
+2 parameters - Raw n
 """,
     "resource_v1beta1.ResourceClaim": """\
 1 metadata - meta_v1.ObjectMeta a
@@ -4196,7 +4196,7 @@ MESSAGES: dict[str, str] = {
 """,
     "resource_v1beta2.OpaqueDeviceConfiguration": """\
 1 driver - string a
-2 parameters - Raw p
+2 parameters - Raw n
 """,
     "resource_v1beta2.ResourceClaim": """\
 1 metadata - meta_v1.ObjectMeta a
@@ -4532,7 +4532,7 @@ MESSAGES: dict[str, str] = {
 3 message - string v
 4 accessMode - string p
 5 volumeMode - string p
-6 lastTransitionTime - Time p
+6 lastTransitionTime - Time n
 """,
     "storage_v1.TokenRequest": """\
 1 audience - string a
@@ -4572,7 +4572,7 @@ MESSAGES: dict[str, str] = {
 2 items list storage_v1.VolumeAttributesClass p
 """,
     "storage_v1.VolumeError": """\
-1 time - Time p
+1 time - Time n
 2 message - string v
 3 errorCode - int32 p
 """,
@@ -4645,7 +4645,7 @@ MESSAGES: dict[str, str] = {
     "apiextensions_v1.CustomResourceDefinitionCondition": """\
 1 type - string a
 2 status - string a
-3 lastTransitionTime - Time p
+3 lastTransitionTime - Time n
 4 reason - string v
 5 message - string v
 6 observedGeneration - int64 v
@@ -4790,7 +4790,7 @@ MESSAGES: dict[str, str] = {
 1 name - string a
 2 namespaced - bool a
 3 kind - string a
-4 verbs - strings p
+4 verbs - strings n
 5 shortNames list string p
 6 singularName - string a
 7 categories list string p
@@ -4815,7 +4815,7 @@ MESSAGES: dict[str, str] = {
 1 type - string a
 2 status - string a
 3 observedGeneration - int64 v
-4 lastTransitionTime - Time p
+4 lastTransitionTime - Time n
 5 reason - string a
 6 message - string a
 """,
@@ -4919,7 +4919,7 @@ MESSAGES: dict[str, str] = {
 5 uid - string v
 6 resourceVersion - string v
 7 generation - int64 v
-8 creationTimestamp - Time p
+8 creationTimestamp - Time n
 9 deletionTimestamp - Time p
 10 deletionGracePeriodSeconds - int64 p
 11 labels map string p
@@ -5007,7 +5007,7 @@ MESSAGES: dict[str, str] = {
 """,
     "meta_v1.WatchEvent": """\
 1 type - string a
-2 object - Raw p
+2 object - Raw n
 """,
     "apiregistration_v1.APIService": """\
 1 metadata - meta_v1.ObjectMeta a
@@ -5017,7 +5017,7 @@ MESSAGES: dict[str, str] = {
     "apiregistration_v1.APIServiceCondition": """\
 1 type - string a
 2 status - string a
-3 lastTransitionTime - Time p
+3 lastTransitionTime - Time n
 4 reason - string v
 5 message - string v
 """,

@@ -103,13 +103,16 @@ class Representation:
         kind: Literal["", "PartialObjectMetadata", "Table"] = "",
         include: str = "Metadata",
         version: str = "v1",
+        is_protobuf: bool = False,
     ) -> None:
         self.served = served
+        self.is_protobuf = is_protobuf  # the events of a watch; other bodies are formatted later
         self.kind = kind
         self.include = include
         self._meta = f"meta.k8s.io/{version}"  # the group version of Table and metadata only
         self._uses_stored_bytes = not kind and _has_stored_schema(served)
-        self.cache_key = (served.group, served.version, served.plural, kind, include, version)
+        names = (served.group, served.version, served.plural)
+        self.cache_key = (*names, kind, include, version, is_protobuf)
         own = (self._meta, PARTIAL) if kind == PARTIAL else (served.api_version, served.kind)
         self._head = head_of(*own)
 

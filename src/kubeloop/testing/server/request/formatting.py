@@ -1,4 +1,4 @@
-"""The text of a JSON body as a client requests it: compact, indented, or as YAML.
+"""A JSON body as a client requests it: compact, indented, as YAML, or as protobuf.
 
 Guarantees: pure; compact JSON ends with a newline and indented JSON does not, as in
 kube-apiserver; YAML has its keys in alphabetical order.
@@ -11,7 +11,9 @@ from urllib.parse import parse_qsl
 
 import msgspec
 
-from .negotiation import YAML, MediaTypeOptions
+from kubeloop.wire.protobuf_writing import to_protobuf
+
+from .negotiation import PROTOBUF, YAML, MediaTypeOptions
 
 __all__ = ["format_body", "indent", "is_pretty"]
 
@@ -37,6 +39,8 @@ def indent(body: bytes) -> bytes:
 
 def format_body(body: bytes, options: MediaTypeOptions, *, pretty: bool) -> bytes:
     """Compact JSON in the form that was negotiated; `pretty` is that of `is_pretty`."""
+    if options.media == PROTOBUF:
+        return to_protobuf(msgspec.json.decode(body))
     if options.media == YAML:
         from kubeloop.wire.yaml import dump_document
 

@@ -54,10 +54,10 @@ __all__ = [
 JSON = "application/json"
 YAML = "application/yaml"
 PLAIN_TEXT = "text/plain; charset=utf-8"
-_WRITTEN: Final = (JSON, YAML)
-_READ: Final = (JSON, YAML, PROTOBUF)  # in the order of kube-apiserver's errors
-# What the routes let pass: a client that accepts protobuf only is rejected by the handler.
-_ROUTED: Final = frozenset({"*/*", JSON, YAML, PROTOBUF})
+# In the order of kube-apiserver's errors. Objects of CRDs have no protobuf, only their metadata.
+_FORMATS: Final = (JSON, YAML, PROTOBUF)
+_STREAMS: Final = tuple(f"{media};stream=watch" for media in (JSON, PROTOBUF))
+_ROUTED: Final = frozenset({"*/*", *_FORMATS})
 
 Target = Literal["", "PartialObjectMetadata", "PartialObjectMetadataList", "Table"]
 
@@ -124,15 +124,15 @@ def check_route(accept: str, *, listed: bool = False, only_json: bool = False) -
     if accept and not any(
         each.partition(";")[0].strip(" ") in routed for each in accept.split(",")
     ):
-        streams = (f"{JSON};stream=watch",) if listed else ()
-        raise no_route_produces((JSON,) if only_json else (*_WRITTEN, *streams))
+        streams = _STREAMS if listed else ()
+        raise no_route_produces((JSON,) if only_json else (*_FORMATS, *streams))
 
 
 @functools.lru_cache(maxsize=256)
-def negotiate(accept: str) -> MediaTypeOptions:
+def negotiate(accept: str, *, custom: bool = False) -> MediaTypeOptions:
     """The best representation of an object that `accept` allows; without the header it is JSON.
 
-    Cached: clients send few different headers.
+    Objects that are `custom` have no protobuf. Cached: clients send few different headers.
 
     Raises:
         StatusError: 406 when no clause of it is possible.
@@ -140,10 +140,10 @@ def negotiate(accept: str) -> MediaTypeOptions:
     if not accept:
         return MediaTypeOptions()
     for media, parameters in _matches(accept):
-        found = _representation(media, parameters)
+        found = _representation(media, parameters, custom=custom)
         if found is not None:
             return found
-    raise not_acceptable(_WRITTEN)
+    raise not_acceptable(_FORMATS)
 
 
 @functools.lru_cache(maxsize=256)
@@ -154,14 +154,14 @@ def negotiate_plain(accept: str) -> MediaTypeOptions:
     for media, parameters in _matches(accept):
         if not _TRANSFORMS & parameters.keys():
             return MediaTypeOptions(media, pretty=parameters.get("pretty") == "1")
-    raise not_acceptable(_WRITTEN)
+    raise not_acceptable(_FORMATS)
 
 
-def negotiate_watch(accept: str) -> MediaTypeOptions:
+def negotiate_watch(accept: str, *, custom: bool = False) -> MediaTypeOptions:
     """As `negotiate`, for the events of a watch, which are never YAML."""
-    found = negotiate(accept)
-    if found.media != JSON:
-        raise not_acceptable((f"{JSON};stream=watch",))
+    found = negotiate(accept, custom=custom)
+    if found.media == YAML:
+        raise not_acceptable(_STREAMS)
     return found
 
 
@@ -172,7 +172,8 @@ def negotiate_discovery(accept: str) -> MediaTypeOptions | None:
     Any clause that names it wins over all others, whatever their weight.
     """
     for media, parameters in _matches(accept):
-        if [parameters.get(key) for key in ("g", "v", "as")] == _AGGREGATED:
+        is_aggregated = [parameters.get(key) for key in ("g", "v", "as")] == _AGGREGATED
+        if is_aggregated and media != PROTOBUF:  # its types are not among the built-in kinds
             return MediaTypeOptions(media, pretty=parameters.get("pretty") == "1")
     return None
 
@@ -187,7 +188,7 @@ def _matches(accept: str) -> Iterator[tuple[str, dict[str, str]]]:
     # Stable: clauses of equal weight keep the order of the client, wildcards are last.
     clauses.sort(key=lambda clause: (-_weight(clause[1]), clause[0].count("*")))
     for wanted, parameters in clauses:
-        for media in _WRITTEN:
+        for media in _FORMATS:
             if wanted in {media, "application/*", "*/*"}:
                 yield media, parameters
 
@@ -214,15 +215,21 @@ def _weight(parameters: dict[str, str]) -> float:
         return 0.0  # an invalid weight is the last choice
 
 
-def _representation(media: str, parameters: dict[str, str]) -> MediaTypeOptions | None:
+def _representation(
+    media: str, parameters: dict[str, str], *, custom: bool
+) -> MediaTypeOptions | None:
     # RequestScope.AllowsMediaTypeTransform.
     pretty = parameters.get("pretty") == "1"
     if not _TRANSFORMS & parameters.keys():
+        if custom and media == PROTOBUF:
+            return None
         return MediaTypeOptions(media, pretty=pretty)
     version = parameters.get("v", "")
     if parameters.get("g") != "meta.k8s.io" or version not in {"v1", "v1beta1"}:
         return None
     match parameters.get("as"):
+        case "Table" if media == PROTOBUF:
+            return None
         case "Table" | "PartialObjectMetadata" | "PartialObjectMetadataList" as target:
             return MediaTypeOptions(media, target, version, pretty)
     return None
@@ -241,9 +248,9 @@ def body_type(content_type: str) -> str:
     media = content_type.split(";", 1)[0].strip().lower()
     if not media:
         return JSON
-    if media in _READ:
+    if media in _FORMATS:
         return media
-    raise unsupported_media_type(_READ)
+    raise unsupported_media_type(_FORMATS)
 
 
 _decoder = msgspec.json.Decoder()

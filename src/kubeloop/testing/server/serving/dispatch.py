@@ -24,6 +24,7 @@ from ..request.calls import Call, WriteResult, call_for
 from ..request.negotiation import (
     JSON,
     PAGE_NOT_FOUND,
+    PROTOBUF,
     MediaTypeOptions,
     Response,
     Target,
@@ -174,27 +175,28 @@ class Dispatcher:
     # --- reading
 
     async def _get(self, request: Request, served: ServedResource, path: ResourcePath) -> Response:
-        options = negotiate(request.header("Accept"))
+        media = _media(request, served)
         call = Call(served, namespace=path.namespace, name=path.name)
         entry = self._verbs.get(call, request.query.text("resourceVersion"))
-        return Response(200, _object_form(served, options, request.query).encode_object(entry))
+        body = _object_form(served, media, request.query).encode_object(entry)
+        return Response(200, body, options=media)
 
     async def _list(
         self, request: Request, served: ServedResource, path: ResourcePath
     ) -> Response | ListStream:
-        media = negotiate(request.header("Accept"))
+        media = _media(request, served)
         options = list_options(request.query)
         select = _selection(served, path, options)
         page = list_page(self._verbs.store, served.storage, select, options)
         form = _list_form(served, media, request.query)
         if form.has_large_list(page.entries) and _is_compact(request, media):
             return ListStream(form.list_parts(page.entries, page.metadata))
-        return Response(200, form.encode_list(page.entries, page.metadata))
+        return Response(200, form.encode_list(page.entries, page.metadata), options=media)
 
     async def _watch(
         self, request: Request, served: ServedResource, path: ResourcePath
     ) -> Response | WatchStream:
-        media = negotiate_watch(request.header("Accept"))
+        media = negotiate_watch(request.header("Accept"), custom=served.custom is not None)
         options = list_options(request.query, watch=True)
         select = _selection(served, path, options)
         start = _watch_start(options)
@@ -202,6 +204,9 @@ class Dispatcher:
             watcher = self._hub.open(select, _form(served, media, request.query), start)
         except StatusError as error:
             # kube-apiserver responds 200 and sends an expired version as an ERROR event.
+            if media.media == PROTOBUF:
+                body, stream = error_event(error, is_protobuf=True), f"{PROTOBUF};stream=watch"
+                return Response(200, body, media=stream, is_final=True)
             return Response(200, error_event(error))
         return WatchStream(watcher, options.timeout, media)
 
@@ -213,7 +218,7 @@ class Dispatcher:
         if served.storage in VIRTUAL:
             return self._virtual.create(request, served, path.namespace)
         headers = request.headers
-        media = negotiate(headers.get("Accept", ""))
+        media = _media(request, served)
         body = body_type(headers.get("Content-Type", ""))
         call = call_for(request, served, path, write_options(request.query, "CreateOptions"))
         result = await self._verbs.create(call, request.body, body)
@@ -222,7 +227,7 @@ class Dispatcher:
     async def _update(
         self, request: Request, served: ServedResource, path: ResourcePath
     ) -> Response:
-        media = negotiate(request.header("Accept"))
+        media = _media(request, served)
         options = write_options(request.query, "UpdateOptions")
         body = body_type(request.header("Content-Type"))
         call = call_for(request, served, path, options)
@@ -233,7 +238,7 @@ class Dispatcher:
         self, request: Request, served: ServedResource, path: ResourcePath
     ) -> Response:
         patch_type = patch_media_type(served, request.header("Content-Type"))
-        media = negotiate(request.header("Accept"))
+        media = _media(request, served)
         options = write_options(request.query, "PatchOptions", apply=patch_type == APPLY)
         call = call_for(request, served, path, options)
         result = await self._verbs.patch(call, request.body, patch_type)
@@ -242,24 +247,27 @@ class Dispatcher:
     async def _delete(
         self, request: Request, served: ServedResource, path: ResourcePath
     ) -> Response:
-        media = negotiate(request.header("Accept"))
+        media = _media(request, served)
         options = delete_options(request.query, _options_body(request))
         call = call_for(request, served, path, NO_OPTIONS)
         result = await self._deleter.delete(call, options)
-        return _respond_deleted(result, _form(served, media, request.query))
+        return _respond_deleted(result, _form(served, media, request.query), media)
 
     async def _delete_collection(
         self, request: Request, served: ServedResource, path: ResourcePath
     ) -> Response:
-        media = negotiate(request.header("Accept"))
+        media = _media(request, served)
         select = _selection(served, path, list_options(request.query))
         options = delete_options(request.query, _options_body(request))
         call = call_for(request, served, path, NO_OPTIONS)
         deleted = await self._deleter.delete_collection(call, select, options)
         metadata: Object = {"resourceVersion": str(self._verbs.store.version)}
-        return Response(
-            200, _list_form(served, media, request.query).encode_list(deleted, metadata)
-        )
+        body = _list_form(served, media, request.query).encode_list(deleted, metadata)
+        return Response(200, body, options=media)
+
+
+def _media(request: Request, served: ServedResource) -> MediaTypeOptions:
+    return negotiate(request.headers.get("Accept", ""), custom=served.custom is not None)
 
 
 def _is_wrong_scope(served: ServedResource, path: ResourcePath, verb: str) -> bool:
@@ -317,20 +325,21 @@ def _list_form(served: ServedResource, options: MediaTypeOptions, query: Query) 
 
 def _form(served: ServedResource, options: MediaTypeOptions, query: Query) -> Representation:
     include = _include_object(query) if options.target == "Table" else "Metadata"
-    return _cached_form(served, options.target, include, options.version)
+    is_protobuf = options.media == PROTOBUF
+    return _cached_form(served, options.target, include, options.version, is_protobuf=is_protobuf)
 
 
 # Shared: equal representations of one event are encoded once for all watches.
 @functools.lru_cache(maxsize=512)
 def _cached_form(
-    served: ServedResource, target: Target, include: str, version: str
+    served: ServedResource, target: Target, include: str, version: str, *, is_protobuf: bool
 ) -> Representation:
     match target:
         case "Table":
             return Representation(served, kind=TABLE, include=include, version=version)
         case "PartialObjectMetadata" | "PartialObjectMetadataList":
-            return Representation(served, kind=PARTIAL, version=version)
-    return Representation(served)
+            return Representation(served, kind=PARTIAL, version=version, is_protobuf=is_protobuf)
+    return Representation(served, is_protobuf=is_protobuf)
 
 
 def _is_compact(request: Request, media: MediaTypeOptions) -> bool:
@@ -353,12 +362,15 @@ def _respond(
     result: WriteResult, request: Request, served: ServedResource, options: MediaTypeOptions
 ) -> Response:
     form = _object_form(served, options, request.query)
-    return Response(result.code, form.encode_object(result.entry), warnings=result.warnings)
+    body = form.encode_object(result.entry)
+    return Response(result.code, body, warnings=result.warnings, options=options)
 
 
-def _respond_deleted(result: DeleteResult, form: Representation) -> Response:
+def _respond_deleted(
+    result: DeleteResult, form: Representation, options: MediaTypeOptions
+) -> Response:
     body = form.encode_object(result.entry) if result.entry is not None else encoded(result.status)
-    return Response(result.code, body, warnings=result.warnings)
+    return Response(result.code, body, warnings=result.warnings, options=options)
 
 
 def _options_body(request: Request) -> Mapping[str, Json] | None:

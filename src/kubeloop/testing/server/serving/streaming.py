@@ -53,7 +53,9 @@ class Streamer:
         """Send the whole stream. Cancelled when the client disconnects; it closes the watch."""
         response = web.StreamResponse(headers=headers)
         response.headers.extend(warning_headers(stream.warnings))
-        response.content_type = JSON
+        # As kube-apiserver has it: only protobuf names the stream.
+        media = stream.options.media
+        response.headers["Content-Type"] = media if media == JSON else f"{media};stream=watch"
         response.enable_chunked_encoding()
         try:
             await response.prepare(request)

@@ -89,12 +89,12 @@ class Subresources:
     async def _object_part(
         self, request: Request, served: ServedResource, path: ResourcePath
     ) -> Response:
-        media = negotiate(request.header("Accept"))
+        media = negotiate(request.header("Accept"), custom=served.custom is not None)
         kinds = {"Table": TABLE, "PartialObjectMetadata": PARTIAL}
         form = Representation(served, kind=kinds.get(media.target, ""))  # type: ignore[arg-type] # constants
         if request.verb == "get":
             entry = self._verbs.get(call_for(request, served, path, NO_OPTIONS))
-            return Response(200, form.encode_object(entry))
+            return Response(200, form.encode_object(entry), options=media)
         if request.verb == "patch":
             patch_type = patch_media_type(served, request.header("Content-Type"))
             options = write_options(request.query, "PatchOptions", apply=patch_type == APPLY)
@@ -105,7 +105,8 @@ class Subresources:
             body = body_type(request.header("Content-Type"))
             call = call_for(request, served, path, options)
             result = await self._verbs.update(call, request.body, body)
-        return Response(result.code, form.encode_object(result.entry), warnings=result.warnings)
+        found = form.encode_object(result.entry)
+        return Response(result.code, found, warnings=result.warnings, options=media)
 
     async def _scale(
         self, request: Request, served: ServedResource, path: ResourcePath
