@@ -263,6 +263,8 @@ class EntryCodec(Generic[T]):
         self, head: tuple[Any, ...], values: Iterable[Any], cut: bytes, message: bytes
     ) -> Entry:
         name, namespace, uid, version, generation, labels, owners, deletion = head
+        if not (type(name) is type(namespace) is type(uid) is type(version) is str):
+            raise DecodeError("name, namespace, uid and resourceVersion must be UTF-8")
         if self._key_function is not None:
             key = key_from(self._key_function, self._type.decode(message))
         elif not name:
@@ -578,8 +580,7 @@ def _owner_ref(owner: Mapping[str, Any]) -> OwnerRef:
 
 
 def _owner_in(reference: bytes) -> OwnerRef:
-    owner = read_owner(reference)
-    return OwnerRef(owner.apiVersion, owner.kind, owner.name, owner.uid, owner.controller)
+    return OwnerRef(*read_owner(reference))
 
 
 def _is_in_message(message: str, path: str) -> bool:

@@ -92,7 +92,8 @@ class ObjectType(Generic[T]):
 
     def to_json(self, raw: bytes) -> bytes:
         """The JSON of a message. Raises `DecodeError` and `UnknownFields`."""
-        return msgspec.json.encode(message_reader(dict, message=self._message).decode(raw))
+        data = message_reader(dict, message=self._message).decode(raw)
+        return msgspec.json.encode(self._type_meta | data)
 
     def encode(self, value: T) -> bytes:
         """Raises `InvalidArgument` for a value that JSON cannot represent."""

@@ -75,13 +75,13 @@ class MessageProjection:
         """Name, namespace, uid, version, generation, labels, owners, time of the deletion.
 
         Labels and owners are lists of bytes, for `read_label` and `read_owner`; the time is
-        empty, or bytes for `read_time`. Raises: UnicodeDecodeError.
+        empty, or bytes for `read_time`. Text that is not UTF-8 is bytes.
         """
         found: tuple[Any, ...] = self._head(parsed.f1)
         return found
 
     def values(self, parsed: Any) -> list[Any]:
-        """The values at the paths, as JSON has them. Raises: UnicodeDecodeError."""
+        """The values at the paths, as JSON has them; text that is not UTF-8 is bytes."""
         return [get(parsed) for get in self._getters]
 
     def cut(self, parsed: Any, message: bytes) -> bytes:
@@ -251,14 +251,26 @@ def _cutter(steps: Sequence[_Step]) -> Callable[[Any], bool]:
 
 
 def read_label(entry: bytes) -> tuple[str, str]:
-    """A label's key and value."""
+    """A label's key and value. Raises: ValueError."""
     found = _class_of("Label").FromString(entry)
-    return found.key, found.value
+    return _text(found.key), _text(found.value)
 
 
-def read_owner(reference: bytes) -> Any:
-    """An owner reference, with the attributes apiVersion, kind, name, uid and controller."""
-    return _class_of("OwnerReference").FromString(reference)
+def read_owner(reference: bytes) -> tuple[str, str, str, str, bool]:
+    """The apiVersion, kind, name and uid of an owner, and whether it is the controller.
+
+    Raises: ValueError.
+    """
+    found = _class_of("OwnerReference").FromString(reference)
+    texts = map(_text, (found.apiVersion, found.kind, found.name, found.uid))
+    return (*texts, found.controller)
+
+
+def _text(value: Any) -> str:
+    """Text, for which upb returns bytes if they are not UTF-8."""
+    if type(value) is str:
+        return value
+    raise ValueError(f"it is not UTF-8: {bytes(value)[:40]!r}")
 
 
 def read_time(text: bytes) -> str:
