@@ -35,7 +35,7 @@ async def run_informer(options: argparse.Namespace) -> None:
             store_as=keeping,
             sync_timeout=600,
             format=options.format,
-            **({"drop": ()} if options.whole else {}),
+            drop=() if options.whole else ("metadata.managedFields",),
         )
         seen = Seen()
         if options.handler == "new":

@@ -27,15 +27,15 @@ ReadFormat: TypeAlias = Literal["json", "protobuf"]
 class ReadFormats:
     """The format of one client, and the resources that are read as JSON nevertheless."""
 
-    def __init__(self, requested: ReadFormat | None = None) -> None:
-        if requested not in {None, "json", "protobuf"}:
-            raise InvalidArgument(f"format={requested!r}: expected 'json' or 'protobuf'")
-        self._requested = requested
+    def __init__(self, preference: ReadFormat | None = None) -> None:
+        if preference not in {None, "json", "protobuf"}:
+            raise InvalidArgument(f"format={preference!r}: expected 'json' or 'protobuf'")
+        self._preference = preference
         self._json_only: dict[str, None] = {}  # in the order of their events
 
     @property
-    def requested(self) -> ReadFormat | None:
-        return self._requested
+    def preference(self) -> ReadFormat | None:
+        return self._preference
 
     @property
     def json_only(self) -> tuple[str, ...]:
@@ -43,7 +43,7 @@ class ReadFormats:
 
     def uses_protobuf(self, resource: str) -> bool:
         """Whether to request protobuf for a resource that has it."""
-        return self._requested == "protobuf" and resource not in self._json_only
+        return self._preference == "protobuf" and resource not in self._json_only
 
     def switch_to_json(self, resource: str, error: KubeError) -> None:
         """Read a resource as JSON from now on."""

@@ -133,7 +133,7 @@ class ResourceClient(Generic[T]):
         Raises: NotFound. Safe to cancel.
         """
         reader, collection = self._reader(model), self._collection
-        if collection.formats.requested == "protobuf" and reader.protobuf[0]:
+        if collection.formats.preference == "protobuf" and reader.protobuf[0]:
             return await collection.formats.read(
                 collection.resource_name,
                 (reader.protobuf[0], reader.accept_one),

@@ -143,7 +143,7 @@ async def _connect(plan: Plan, stack: AsyncExitStack) -> Client:
                 rest=given.rest,
                 field_manager=plan.field_manager,
                 tune_gc=given._tune_gc,
-                format=given._formats.requested,
+                format=given._formats.preference,
             )
         return given if isinstance(given, Client) else Client.over(given)
     rest = RESTClient(

@@ -96,7 +96,7 @@ class Client(clients.APIClient):
             rest=client.rest,
             field_manager=client._field_manager,
             tune_gc=client._tune_gc,
-            format=client._formats.requested,
+            format=client._formats.preference,
         )
 
     @overload
@@ -213,7 +213,7 @@ class Client(clients.APIClient):
             else self.resource(cast("Any", kind), namespace=namespace).raw
         )
         protobuf = None
-        if (format or self._formats.requested) == "protobuf":
+        if (format or self._formats.preference) == "protobuf":
             protobuf = self._protobuf_source(raw, scope, metadata_only=metadata_only)
         return ClientListWatch(raw, scope, self._watch_list_support, protobuf=protobuf)
 
