@@ -221,8 +221,18 @@ def test_the_models_are_of_the_version_that_servers_are_compared_with() -> None:
         assert f"Kubernetes 1.{MODELS_MINOR} " in file.readline()
 
 
-async def test_metadata_objects_keep_their_type(client: Client) -> None:
+async def test_metadata_is_protobuf_by_default_and_whole_objects_are_json(
+    client: Client, server: APIServer
+) -> None:
     await client.core_v1.config_maps().create(ConfigMap(metadata=ObjectMeta(name="a")))
 
-    async with client.informer(ConfigMap, metadata_only=True, format="protobuf") as maps:
-        assert maps.lister.get("a", namespace="default") is not None
+    async with (
+        client.informer(ConfigMap, metadata_only=True) as metadata,
+        client.informer(ConfigMap, metadata_only=True, format="json") as as_json,
+        client.informer(ConfigMap) as whole,
+    ):
+        formats = [each.stats().reflector.format for each in (metadata, as_json, whole)]
+        assert metadata.lister.list() == as_json.lister.list() != []
+
+    assert formats == ["protobuf", "json", "json"]
+    assert all(seen.path != "/version" for seen in server.faults.requests)

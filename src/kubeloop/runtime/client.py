@@ -185,8 +185,9 @@ class Client(clients.APIClient):
         """The list-watch of a kind, for a reflector; sends nothing yet.
 
         Cluster-wide kinds ignore the namespace (client-go: `NewListWatchFromClient`). `format` is
-        "json" or "protobuf", the client's by default; only built-in kinds have protobuf, and only
-        with the extra `kubeloop[protobuf]`.
+        "json" or "protobuf", the client's by default; only built-in kinds and metadata have
+        protobuf, and only with the extra `kubeloop[protobuf]`. Without either, metadata is
+        protobuf if it can be, and everything else JSON.
         """
         from kubeloop.cache import Scope
 
@@ -213,7 +214,10 @@ class Client(clients.APIClient):
             else self.resource(cast("Any", kind), namespace=namespace).raw
         )
         protobuf = None
-        if (format or self._formats.preference) == "protobuf":
+        preference = format or self._formats.preference
+        # Metadata is cheaper as protobuf for everyone. Whole objects are too, until they are
+        # decoded: that takes six times as long (docs/explanation/performance.md).
+        if preference == "protobuf" or (preference is None and metadata_only and _has_upb()):
             protobuf = self._protobuf_source(raw, scope, metadata_only=metadata_only)
         return ClientListWatch(raw, scope, self._watch_list_support, protobuf=protobuf)
 
@@ -238,7 +242,9 @@ class Client(clients.APIClient):
             except DecodeError:
                 return None
         one, many = accept
-        return ProtobufSource(raw.accepting(many, one), message, self._is_server_newer)
+        # To check metadata costs less than to ask for the version of the server.
+        is_newer = None if metadata_only else self._is_server_newer
+        return ProtobufSource(raw.accepting(many, one), message, is_newer)
 
     async def _is_server_newer(self) -> bool:
         """Whether the server may have fields that our models do not know.
@@ -262,6 +268,12 @@ class Client(clients.APIClient):
         from kubeloop.cache import WatchListSupport
 
         return WatchListSupport()
+
+
+def _has_upb() -> bool:
+    from kubeloop.wire.projection_protobuf import has_upb
+
+    return has_upb()
 
 
 def _resource_name(kind: Watchable, info: ResourceInfo | None) -> str:

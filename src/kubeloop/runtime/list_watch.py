@@ -82,10 +82,13 @@ class ClientListWatch:
 
 @final
 class ProtobufSource:
-    """How a collection is read as protobuf. `is_newer` is whether the server has newer models."""
+    """How a collection is read as protobuf.
+
+    `is_newer` is whether the server may have newer models; without it, all objects are checked.
+    """
 
     def __init__(
-        self, raw: RawCollection, message: str, is_newer: Callable[[], Awaitable[bool]]
+        self, raw: RawCollection, message: str, is_newer: Callable[[], Awaitable[bool]] | None
     ) -> None:
         self.raw = raw
         self.messages = MessageFormat(message)
@@ -93,7 +96,8 @@ class ProtobufSource:
 
     async def prepare(self) -> None:
         """Find out whether objects may have fields that our models do not know. Safe to cancel."""
-        self.messages.checks_fields = await self._is_newer()
+        if self._is_newer is not None:
+            self.messages.checks_fields = await self._is_newer()
 
 
 @final

@@ -25,7 +25,7 @@ from .times import format_time
 if TYPE_CHECKING:
     from google.protobuf.descriptor_pb2 import DescriptorProto, FileDescriptorProto
 
-__all__ = ["MessageProjection", "read_label", "read_owner", "read_time"]
+__all__ = ["MessageProjection", "has_upb", "read_label", "read_owner", "read_time"]
 
 # Of ObjectMeta: name, namespace, uid, resourceVersion, generation, labels, ownerReferences,
 # deletionTimestamp. The last three are read as bytes, which most objects share.
@@ -93,6 +93,17 @@ class MessageProjection:
             return message
         found: bytes = parsed.SerializePartialToString()
         return found
+
+
+@functools.cache
+def has_upb() -> bool:
+    """Whether protobuf can be read at all; as `protobuf_descriptors.is_available`, without a log
+    line, for code that was not asked for protobuf."""
+    try:
+        from google.protobuf.internal import api_implementation
+    except ImportError:
+        return False
+    return bool(api_implementation.Type() == "upb")
 
 
 def _steps(message: str, path: str) -> list[_Step]:
