@@ -109,8 +109,9 @@ async def test_a_list_is_read_as_protobuf_too(client: Client) -> None:
     assert source.messages is not None
     assert source.messages.message == "core_v1.Pod"
     assert not source.messages.checks_fields  # the server is not newer than the models
-    assert len(page.items) == 2  # type: ignore[union-attr] # a page
-    assert page.next_page  # type: ignore[union-attr]
+    assert [item[:1] for item in [*(await page.batch()), *(await page.batch())]] == [b"\n"] * 2
+    assert page.rest().next_page
+    assert page.rest().kind == "PodList"
 
 
 async def test_metadata_of_any_kind_can_be_protobuf(with_sites: Client) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Self, cast, final
 
-from kubeloop.cache import MessageFormat, RawPage, Scope, WatchListSupport
+from kubeloop.cache import MessageFormat, Scope, WatchListSupport
 from kubeloop.clients import ListOptions, RawCollection, VersionMatch, WatchOptions
 from kubeloop.rest import ItemStream, Watch
 from kubeloop.wire import RawEvent
@@ -42,8 +42,8 @@ class ClientListWatch:
 
     async def list(
         self, *, resource_version: str, resource_version_match: str, limit: int, page: str
-    ) -> ItemStream | RawPage:
-        """One page; as JSON it is read while it arrives. Safe to cancel."""
+    ) -> ItemStream:
+        """One page, read while it arrives. Safe to cancel."""
         options = ListOptions(
             selector=self.scope.selector,
             field_selector=self.scope.field_selector,
@@ -55,13 +55,7 @@ class ClientListWatch:
         if self._protobuf is None or not self._protobuf.messages.is_used:
             return await self._raw.items(options)
         await self._protobuf.prepare()
-        found = await self._protobuf.raw.list(options)
-        return RawPage(
-            items=found.items or (),
-            version=found.version,
-            next_page=found.next_page,
-            kind=found.kind,
-        )
+        return await self._protobuf.raw.items(options)
 
     def watch(
         self, *, resource_version: str, bookmarks: bool, timeout_seconds: int, initial_events: bool
