@@ -20,6 +20,7 @@ NAME = "cost against number of objects"
 GOAL = "a pod of a large cluster costs what one of a small cluster costs"
 
 SIZES = tuple(map(int, os.environ.get("BENCH_SIZES", "2000,20000,100000").split(",")))
+OURS_BY_PROTOBUF = "kubeloop informer, protobuf"
 ROUNDS = 3  # of ours and of client-go; the peers have one
 OUT = ROOT / "build" / "bench"
 # How many pods a peer is asked for, and why no more.
@@ -46,9 +47,10 @@ def run() -> Iterator[Row]:
             yield from _measure(cluster, size, curves)
             _draw(curves)  # what there is, should a larger size fail
     few, many = SIZES[0], SIZES[-1]
-    us = curves[OURS]
-    what = f"CPU for a pod, of {many:,} / of {few:,}"
-    yield ratio(what, us[many].cpu / many, us[few].cpu / few, at_most=1.1)
+    for name in (OURS, OURS_BY_PROTOBUF):
+        us = curves[name]
+        what = f"{name}: CPU for a pod, of {many:,} / of {few:,}"
+        yield ratio(what, us[many].cpu / many, us[few].cpu / few, at_most=1.1)
     for unit, of in _FIGURES.values():
         yield from (_row(name, unit, of, curve) for name, curve in curves.items())
 
@@ -80,7 +82,7 @@ def _measure(cluster: Cluster, size: int, curves: Curves) -> Iterator[Row]:
 
 
 def _informers(cluster: Cluster) -> dict[str, Callable[[], Cost]]:
-    commands = {OURS: ours()}
+    commands = {OURS: ours(), OURS_BY_PROTOBUF: ours("--format=protobuf")}
     program = client_go()
     if program is not None:
         go = [str(program), f"--kubeconfig={cluster.kubeconfig}"]

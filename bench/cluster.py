@@ -20,6 +20,7 @@ from bench.contest import Program
 from bench.etcd_writer import change_pods, write_pods
 from bench.line_process import TIMEOUT, line_process
 from bench.measure import ROOT, Cost
+from bench.process_cpu import started_cpu
 from kubeloop import ALL_NAMESPACES, Client, run
 from kubeloop.clients import ResourceClient
 from kubeloop.errors import Timeout
@@ -38,6 +39,7 @@ __all__ = [
     "ours",
 ]
 
+_SERVER = "kube-apiserver"
 _QUOTA = 8 << 30  # bytes in etcd: 100,000 pods are 600 MB, and every change is kept as well
 
 
@@ -47,6 +49,7 @@ class InformerCosts(msgspec.Struct, frozen=True):
     sync: Cost
     events: Cost | None = None
     hold: float = 0.0  # the longest hold of the event loop until then, in CPU seconds
+    server: float = 0.0  # CPU seconds of kube-apiserver until it was synced
 
 
 @final
@@ -105,13 +108,15 @@ class Cluster:
         with another never comes.
         """
         whole = [*command, f"--objects={self._pods}", f"--events={events}"]
+        used = started_cpu(_SERVER)
         with line_process(whole, env={"KUBECONFIG": str(self.kubeconfig)}) as program:
             sync, hold = cost_of(program.line())
+            server = started_cpu(_SERVER) - used
             if not events:
-                return InformerCosts(sync, hold=hold)
+                return InformerCosts(sync, hold=hold, server=server)
             self._rounds += 1
             run(change_pods(self.etcd, events, mark=str(self._rounds)))
-            return InformerCosts(sync, cost_of(program.line())[0], hold)
+            return InformerCosts(sync, cost_of(program.line())[0], hold, server)
 
 
 @contextmanager

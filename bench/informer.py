@@ -30,7 +30,12 @@ async def run_informer(options: argparse.Namespace) -> None:
         begun, used = time.perf_counter(), cpu()
         keeping: StorageFormat = options.keeping
         informer = client.informer(
-            Pod, namespace=options.namespace, store_as=keeping, sync_timeout=600
+            Pod,
+            namespace=options.namespace,
+            store_as=keeping,
+            sync_timeout=600,
+            format=options.format,
+            drop=() if options.whole else ("metadata.managedFields",),
         )
         seen = Seen()
         if options.handler == "new":
@@ -131,6 +136,8 @@ if __name__ == "__main__":
     parser.add_argument("--events", type=int, default=0)
     parser.add_argument("--keeping", default="bytes")
     parser.add_argument("--handler", choices=("key", "new", "both"), default="key")
+    parser.add_argument("--format", choices=("json", "protobuf"))
+    parser.add_argument("--whole", action="store_true", help="drop no fields")
     parser.add_argument("--hold", action="store_true")
     parser.add_argument("--namespace", default="")
     parser.add_argument("--turns", action="store_true")

@@ -13,10 +13,10 @@ from pathlib import Path
 __all__ = ["started_cpu"]
 
 
-def started_cpu() -> float:
-    """CPU seconds so far, of all of them."""
+def started_cpu(name: str = "") -> float:
+    """CPU seconds so far, of all of them, or of those with a name."""
     ticks: dict[int, list[tuple[int, int]]] = {}  # by parent: process and its CPU
-    for process, parent, used in _processes():
+    for process, parent, used in _processes(name):
         ticks.setdefault(parent, []).append((process, used))
     total, parents = 0, [os.getpid()]
     while parents:
@@ -26,11 +26,14 @@ def started_cpu() -> float:
     return total / os.sysconf("SC_CLK_TCK")
 
 
-def _processes() -> Iterator[tuple[int, int, int]]:
+def _processes(name: str) -> Iterator[tuple[int, int, int]]:
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
             # The name before the last bracket may contain anything.
-            fields = path.read_text().rpartition(")")[2].split()
+            begin, _, rest = path.read_text().rpartition(")")
         except OSError:
             continue  # it has ended
-        yield int(path.parent.name), int(fields[1]), int(fields[11]) + int(fields[12])
+        fields = rest.split()
+        is_wanted = not name or begin.partition("(")[2] == name[:15]  # Linux keeps 15 characters
+        used = int(fields[11]) + int(fields[12]) if is_wanted else 0
+        yield int(path.parent.name), int(fields[1]), used

@@ -296,18 +296,15 @@ class _MethodWriter:
 
     def __init__(self, method: Method, source: Source, module: _Module, imports: _Imports) -> None:
         assert method.returns is not None
+        result = _awaited(method.returns)  # a plain method that returns a coroutine is async too
+        self._is_async = isinstance(method, ast.AsyncFunctionDef) or result is not None
+        if result is not None:
+            method.returns = result
         self._method = method
         self._source = source
         self._module = module
         self._imports = imports
         self._decorators = {ast.unparse(each) for each in method.decorator_list}
-        self._is_async = isinstance(method, ast.AsyncFunctionDef)
-        if ast.unparse(method.returns).startswith("Coroutine["):
-            # A plain function that returns a coroutine is used as an async one.
-            assert isinstance(method.returns, ast.Subscript)
-            assert isinstance(method.returns.slice, ast.Tuple)
-            method.returns = method.returns.slice.elts[-1]
-            self._is_async = True
         self._returned = ast.unparse(method.returns)
         self._is_context = "asynccontextmanager" in self._decorators or self._returned.startswith(
             "AbstractAsyncContextManager["
@@ -462,8 +459,11 @@ class _MethodWriter:
             self._imports.add(["iterate_awaited"], self._module)
             return f"iterate_awaited(wrapped.{name}(", passed, "))"
         if self._is_overloaded():
-            self._imports.add(["Awaitable", "Callable", "cast"], self._module)
-            whole = f"Callable[..., Awaitable[{self._returns()}]]"
+            self._imports.add(["Callable", "cast"], self._module)
+            result = self._items or self._returns()
+            container = "AsyncIterator" if self._items else "Awaitable"
+            self._imports.add([container], self._module)
+            whole = f"Callable[..., {container}[{result}]]"
             return f'cast("{whole}", wrapped.{name})(', passed, ")"
         return f"wrapped.{name}(", passed, ")"
 
@@ -480,6 +480,14 @@ class _MethodWriter:
             method.name == self._method.name and method is not self._method
             for method in self._module.methods(self._source.name)
         )
+
+
+def _awaited(returns: ast.expr) -> ast.expr | None:
+    """The result of a coroutine; None for other types."""
+    if isinstance(returns, ast.Subscript) and ast.unparse(returns.value) == "Coroutine":
+        assert isinstance(returns.slice, ast.Tuple)
+        return returns.slice.elts[-1]
+    return None
 
 
 # Words of the async docstrings, and their blocking forms.

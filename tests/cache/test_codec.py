@@ -340,3 +340,84 @@ def test_a_transform_that_fails_is_an_error_with_the_key(transform: Any) -> None
 
     with pytest.raises(TransformFailed, match="shop/web"):
         codec.transform(entry("web"), transform)
+
+
+# --- dropped fields
+
+MANAGED = ("metadata.managedFields",)
+
+
+@pytest.mark.parametrize("store_as", FORMATS)
+def test_a_dropped_field_is_in_nothing_that_is_read(store_as: StorageFormat) -> None:
+    codec = EntryCodec(Pod, store_as=store_as, paths=("spec.nodeName",), drop=MANAGED)
+    kept = EntryCodec(Pod, store_as=store_as, paths=("spec.nodeName",))
+
+    for number in range(SAMPLES + 2):  # more than a compressed cache needs for its dictionary
+        text = realistic(number)
+        found, whole = codec.parse(text), kept.parse(text)
+        expected = kept.decode(whole)
+        expected.metadata.managed_fields = UNSET
+
+        assert codec.decode(found) == expected
+        assert b"managedFields" not in codec.raw(found)
+        assert found.indexed_values == whole.indexed_values
+        assert (found.key, found.version, found.labels) == (whole.key, whole.version, whole.labels)
+
+
+def test_only_the_dropped_bytes_are_missing() -> None:
+    codec = EntryCodec(Pod, drop=MANAGED)
+    text = pod("web", managedFields=[{"manager": "m"}])
+
+    assert codec.raw(codec.parse(text)) == pod("web")
+
+
+def test_an_unusual_object_drops_the_field_as_well() -> None:
+    codec = EntryCodec(dict, drop=MANAGED)
+    text = b'{"metadata":{"name":"a","generation":"x","managedFields" : [1]}}'
+
+    assert codec.raw(codec.parse(text)) == b'{"metadata":{"name":"a","generation":"x"}}'
+
+
+def test_a_key_function_and_a_dropped_field_go_together() -> None:
+    codec = EntryCodec(dict, drop=MANAGED).with_key(lambda found: found["metadata"]["uid"])
+
+    found = codec.parse(pod("a", uid="u", managedFields=[]))
+
+    assert found.key == ObjectKey("", "u")
+    assert "managedFields" not in codec.decode(found)["metadata"]
+
+
+def test_a_transform_may_add_what_is_dropped() -> None:
+    codec = EntryCodec(dict, drop=("metadata.annotations",))
+
+    def annotate(found: dict[str, Any]) -> dict[str, Any]:
+        assert "annotations" not in found["metadata"]
+        found["metadata"]["annotations"] = {"by": "us"}
+        return found
+
+    entry = codec.transform(codec.parse(pod("a", annotations={"by": "them"})), annotate)
+
+    assert codec.decode(entry)["metadata"]["annotations"] == {"by": "us"}
+
+
+@pytest.mark.parametrize(
+    ("drop", "why"),
+    [
+        (("metadata.mangedFields",), "no field 'mangedFields'"),
+        (("metadata",), "read metadata.name: the cache drops metadata"),
+        (("metadata.labels['app']",), "read metadata.labels"),
+        (("kind",), "read kind"),
+        ("metadata.managedFields", "give a tuple"),
+    ],
+)
+def test_a_field_that_does_not_exist_or_is_needed_cannot_be_dropped(drop: Any, why: str) -> None:
+    with pytest.raises(InvalidArgument, match=why):
+        EntryCodec(Pod, drop=drop)
+
+
+@pytest.mark.parametrize("path", ["status.phase", "status"])
+def test_a_dropped_field_cannot_be_indexed(path: str) -> None:
+    codec = EntryCodec(Pod, drop=("status.phase",))
+
+    with pytest.raises(InvalidArgument, match=f"index by {path}: the cache drops status.phase"):
+        codec.add_paths(path)

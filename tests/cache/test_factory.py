@@ -288,3 +288,14 @@ async def test_a_kind_that_the_client_does_not_know_raises_its_error(clock: Manu
     with pytest.raises(InvalidArgument, match="no resource"):
         factory.informer(SITES)
     assert factory.stats().informers == ()
+
+
+def test_an_informer_is_shared_only_if_it_drops_the_same_fields() -> None:
+    factory = SharedInformerFactory(Cluster(), drop=("status",))
+    pods = factory.informer(Pod)
+
+    assert pods.drop == ("status",)
+    assert factory.informer(Pod, drop=["status"]) is pods
+    assert factory.informer(Node, drop=()).drop == ()
+    with pytest.raises(InvalidArgument, match="drops other fields"):
+        factory.informer(Pod, drop=())

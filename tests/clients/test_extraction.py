@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from kubeloop.clients import extract
+from kubeloop.errors import InvalidArgument
 from kubeloop.wire.core.v1 import Pod
 
 OWNED = {
@@ -79,3 +82,12 @@ def test_a_stranger_gets_the_identity_alone() -> None:
         "kind": "Pod",
         "metadata": {"name": "web", "namespace": "shop"},
     }
+
+
+@pytest.mark.parametrize("managed", [{}, {"managedFields": []}])
+def test_nothing_can_be_extracted_from_an_object_without_managed_fields(managed: Any) -> None:
+    """Applied, an empty result would remove all that the manager has applied."""
+    metadata = {"name": "web", "resourceVersion": "7"} | managed
+
+    with pytest.raises(InvalidArgument, match=r"web: it has no managedFields \(get the object"):
+        extract({"metadata": metadata}, "me")

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+
+import msgspec
 import pytest
 
 from kubeloop.clients import PartialObjectMetadata
+from kubeloop.clients.metadata import MetadataCodec
 from kubeloop.errors import DecodeError
 from kubeloop.wire.core.v1 import Pod
 
@@ -63,3 +67,24 @@ async def test_deleting_sends_json() -> None:
     assert recorder.body["kind"] == "DeleteOptions"
     assert not hasattr(pods, "create")
     assert not hasattr(pods, "update")
+
+
+def test_metadata_keeps_nothing_of_the_text_that_it_was_decoded_from() -> None:
+    managed = [{"manager": "m", "operation": "Update", "fieldsV1": {"f:spec": {}}}]
+    text = msgspec.json.encode(
+        {"spec": "x" * 1000, "metadata": METADATA | {"managedFields": managed}}
+    )
+    references = sys.getrefcount(text)
+
+    found = MetadataCodec().decode_item(text, None)
+
+    assert found.metadata.managed_fields[0].manager == "m"
+    assert sys.getrefcount(text) == references
+
+
+def test_fields_of_metadata_that_are_not_known_are_kept() -> None:
+    text = msgspec.json.encode({"kind": "Pod", "metadata": METADATA | {"zzNew": 1}, "spec": {}})
+
+    found = MetadataCodec().decode_item(text, None)
+
+    assert found.to_dict()["metadata"]["zzNew"] == 1

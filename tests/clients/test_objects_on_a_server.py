@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import aclosing
+
+import msgspec
 import pytest
 
 from kubeloop.clients import ALL_NAMESPACES, APIClient
@@ -9,12 +12,14 @@ from kubeloop.errors import (
     AlreadyExists,
     BadRequest,
     Conflict,
+    DecodeError,
     Expired,
     NotFound,
     TooManyRequests,
     UnsupportedMediaType,
     has_cause,
 )
+from kubeloop.meta import GroupVersionResource
 from kubeloop.testing.server.faults import Match
 from kubeloop.testing.server.service import Service
 from kubeloop.wire import Model, Resource
@@ -502,3 +507,54 @@ async def test_built_in_kinds_are_never_looked_up(server: Service, client: APICl
     await client.core_v1.nodes().list()
 
     assert not [seen for seen in server.faults.requests if seen.path in {"/api", "/apis"}]
+
+
+class Placement(msgspec.Struct, rename="camel"):
+    node_name: str = ""
+
+
+class Placed(msgspec.Struct):
+    """The only field that a reader needs."""
+
+    spec: Placement
+
+
+async def test_objects_can_be_read_as_a_struct_with_some_of_their_fields(
+    client: APIClient,
+) -> None:
+    pods = client.resource(Pod)
+    for name in ("a", "b", "c"):
+        pod = a_pod(name, app="web")
+        pod.spec.node_name = f"node-{name}"
+        await pods.create(pod)
+    expected = ["node-a", "node-b", "node-c"]
+
+    assert (await pods.get("b", model=Placed)).spec.node_name == "node-b"
+    assert [each.spec.node_name for each in await pods.list(model=Placed)] == expected
+    assert [each.spec.node_name async for each in pods.each(model=Placed, page_size=2)] == expected
+    paged = await pods.list_all(model=Placed, page_size=1)
+    assert [each.spec.node_name for each in paged] == expected
+    async with aclosing(pods.watch(model=Placed)) as events:
+        seen = [(await anext(events)).object.spec.node_name for _ in expected]
+        await pods.patch("a", {"metadata": {"labels": {"new": "yes"}}}, type="merge")
+        changed = await anext(events)
+    assert seen == expected
+    assert (changed.type, changed.object) == ("MODIFIED", Placed(Placement("node-a")))
+
+
+async def test_dicts_of_a_kind_can_be_read_as_a_struct_too(client: APIClient) -> None:
+    await client.resource(Pod).create(a_pod("a"))
+    pods = client.dynamic.resource(GroupVersionResource("", "v1", "pods"))
+
+    assert isinstance(await pods.get("a", model=Placed), Placed)
+    assert [type(each) for each in await pods.list(model=Placed)] == [Placed]
+
+
+async def test_an_object_that_does_not_fit_the_struct_is_an_error(client: APIClient) -> None:
+    class Wrong(msgspec.Struct):
+        spec: int
+
+    await client.resource(Pod).create(a_pod("a"))
+
+    with pytest.raises(DecodeError, match="spec: cannot read Wrong"):
+        await client.resource(Pod).get("a", model=Wrong)

@@ -14,7 +14,10 @@ from hypothesis import strategies as st
 
 from kubeloop.errors import DecodeError
 from kubeloop.rest import ListSplitter
+from kubeloop.rest.list_splitter import ProtobufListSplitter
 from kubeloop.wire import split_list
+from kubeloop.wire.protobuf_codec import split_protobuf_list
+from kubeloop.wire.protobuf_writing import envelope, list_item, list_start, message_bytes
 
 from .test_frames import TRICKY, objects
 
@@ -169,3 +172,78 @@ def test_items_that_begin_differently_are_not_held_for_ever() -> None:
         found += len(splitter.feed(b',{"k%d":"%s"}' % (n, b"x" * 10_000)))
 
     assert found > 80
+
+
+# --- protobuf
+
+
+def messages(count: int, *, kind: str = "PodList") -> bytes:
+    """A list as protobuf; the items are of all sizes."""
+    items = [
+        message_bytes("core_v1.Pod", {"metadata": {"name": "x" * (n * n)}}) for n in range(count)
+    ]
+    head = {"resourceVersion": "42", "continue": "next", "remainingItemCount": 7}
+    return envelope("v1", kind, list_start(head) + b"".join(map(list_item, items)))
+
+
+def split_messages(chunks: list[bytes]) -> tuple[list[bytes], ProtobufListSplitter]:
+    splitter = ProtobufListSplitter()
+    items = [item for chunk in chunks for item in splitter.feed(chunk)]
+    return items + splitter.close(), splitter
+
+
+@given(st.integers(0, 30), st.lists(st.integers(0, 14_000), max_size=12))
+def test_messages_are_split_however_they_are_chunked(count: int, cuts: list[int]) -> None:
+    body = messages(count)
+    expected = split_protobuf_list(body)
+    places = sorted({0, len(body), *(min(cut, len(body)) for cut in cuts)})
+
+    items, splitter = split_messages([body[a:b] for a, b in itertools.pairwise(places)])
+
+    assert items == expected.items
+    assert splitter.rest() == msgspec.structs.replace(expected, items=[])
+
+
+def test_every_byte_of_a_list_of_messages_may_arrive_alone() -> None:
+    body = messages(12)
+
+    items, splitter = split_messages([body[n : n + 1] for n in range(len(body))])
+
+    assert items == split_protobuf_list(body).items
+    assert splitter.rest().next_page == "next"
+
+
+@given(st.integers(0, 400))
+def test_a_list_of_messages_that_is_cut_is_an_error_or_has_all_items(size: int) -> None:
+    body = messages(5)
+    expected = split_protobuf_list(body).items
+    try:
+        items, _ = split_messages([body[:size]])
+    except DecodeError:
+        return
+    assert items == expected
+    assert size >= len(body) - 4  # empty fields of the envelope are at its end
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes_are_a_list_of_messages_or_an_error(body: bytes) -> None:
+    splitter = ProtobufListSplitter()
+    try:
+        splitter.feed(b"k8s\x00" + body)
+        splitter.close()
+    except DecodeError:
+        return
+    assert isinstance(splitter.text_without_items(), bytes)
+
+
+@pytest.mark.parametrize("kind", ["Status", "Pod"])
+def test_a_message_that_is_no_list_is_an_error(kind: str) -> None:
+    with pytest.raises(DecodeError, match=f"its kind is {kind}"):
+        split_messages([messages(2, kind=kind)])
+
+
+def test_a_message_that_is_too_large_is_an_error_before_it_has_arrived() -> None:
+    splitter = ProtobufListSplitter(item_limit=100)
+
+    with pytest.raises(DecodeError, match="larger than 100 bytes"):
+        splitter.feed(messages(20))

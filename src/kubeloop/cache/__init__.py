@@ -102,9 +102,11 @@ from .factory import Watchable as Watchable
 from .handlers import HandlerStats as HandlerStats
 from .indexer import SelectorLike as SelectorLike
 from .indexer import free_in_steps as free_in_steps
+from .informer import DROPPED as DROPPED
 from .informer import InformerOptions as InformerOptions
 from .informer import InformerState as InformerState
 from .informer import InformerStats as InformerStats
+from .list_watch import MessageFormat as MessageFormat
 from .metrics import CACHE_METRIC_NAMES as CACHE_METRIC_NAMES
 from .metrics import CacheMetrics as CacheMetrics
 from .mutation_detector import is_detector_enabled as is_detector_enabled

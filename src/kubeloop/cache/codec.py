@@ -1,26 +1,39 @@
-"""Encodes objects as entries, and decodes entries.
+"""Encodes objects as entries, and decodes entries. Objects are JSON, or protobuf messages.
 
 Guarantees: encoding reads the standard fields and the index paths, and skips the rest of the
 object. Values that many objects repeat (namespaces, labels, owners, indexed values) are held
 once. An object without a name is rejected. A value that cannot be indexed, or a path that does
-not fit an object, is counted and logged, and the object is stored all the same.
+not fit an object, is counted and logged, and the object is stored all the same. Fields that are
+dropped are cut out of the bytes, and are not in any object that is read.
 See also: `storage` (the formats of the content), `index` (what is indexed).
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Generic, TypeVar, final
 
 import msgspec
 
 from kubeloop.errors import DecodeError, InvalidArgument
 from kubeloop.meta import ObjectKey
-from kubeloop.wire import Projection, Raw, get_logger
+from kubeloop.wire import (
+    FieldCutter,
+    MessageProjection,
+    Projection,
+    Raw,
+    UnknownFields,
+    get_logger,
+    overlaps,
+    read_label,
+    read_owner,
+    read_time,
+)
 
 from .entry import Entry, KeyFunc, OwnerRef, key_from
 from .errors import TransformFailed, UnkeyedObject
+from .list_watch import MessageFormat
 from .storage import ObjectType, StorageFormat, storage_for
 
 __all__ = ["CodecStats", "EntryCodec"]
@@ -70,6 +83,7 @@ class CodecStats(msgspec.Struct, frozen=True):
     # through a value that has no fields.
     unindexable: int
     label_sets: int  # different ones in the pool
+    messages: int  # encoded from protobuf; the others were JSON
 
 
 @final
@@ -91,7 +105,9 @@ class EntryCodec(Generic[T]):
 
     `model` is a generated class, `dict`, or a struct with the fields you need. `paths` are the
     field paths whose values entries carry for indexes. `api_version` and `kind` complete the
-    dicts that come from lists, whose items have neither. `key` stores objects under another key
+    dicts that come from lists, whose items have neither. `drop` names fields that are not stored:
+    none that the cache reads itself. `messages` is the protobuf of the kind, if objects may come
+    as such (`parse_message`). `key` stores objects under another key
     than namespace and name, so that they need no name; it costs a decoding of each object.
 
         codec = EntryCodec(Pod, paths=("spec.nodeName",))
@@ -105,17 +121,24 @@ class EntryCodec(Generic[T]):
         *,
         store_as: StorageFormat = "bytes",
         paths: Iterable[str] = (),
+        drop: Sequence[str] = (),
         api_version: str = "",
         kind: str = "",
+        messages: MessageFormat | None = None,
         key: KeyFunc[T] | None = None,
     ) -> None:
         self.model = model
         self.store_as = store_as
         self._key_function = key
         self._type_meta = (api_version, kind)
-        self._type = ObjectType(model, api_version=api_version, kind=kind)
+        self.messages = messages
+        self._message = "" if messages is None else messages.message
+        self._type = ObjectType(model, api_version=api_version, kind=kind, message=self._message)
+        self._parsed_messages = 0
         self._storage = storage_for(store_as, self._type)
         self._stores_bytes = store_as == "bytes"
+        self._cutter = _cutter(drop, model if self._type.is_model else None)
+        self._dropped = self._cutter.paths if self._cutter is not None else ()
         self._paths: tuple[str, ...] = ()
         self._use_paths(tuple(dict.fromkeys(paths)))
         self._names: _Pool[str, str] = _Pool()
@@ -152,6 +175,10 @@ class EntryCodec(Generic[T]):
         name, namespace, uid, version, generation, labels, owners, deletion, *values = projected
         if not name:
             return None
+        if self._cutter is not None:
+            count = len(self._paths)
+            raw = self._cutter.cut_found(raw, values[count:])
+            del values[count:]
         if namespace:
             namespace = self._names.get(namespace) or self._names.put(namespace, namespace)
         key = ObjectKey(namespace or "", name)
@@ -187,6 +214,8 @@ class EntryCodec(Generic[T]):
         """
         if type(raw) is not bytes:
             raw = bytes(raw)
+        if raw[:1] != b"{" and (self._message or self.store_as == "compressed"):
+            raw = raw.lstrip()
         values = self.project(raw)
         entry = None if values is None else self.usual_entry(values, raw)
         if entry is not None:
@@ -203,6 +232,76 @@ class EntryCodec(Generic[T]):
         self._encoded += 1
         return entry
 
+    def parse_message(self, message: bytes) -> Entry:
+        """The entry of an object's protobuf message, without an envelope.
+
+        Raises as `parse` does, and `UnknownFields` if messages are checked.
+        """
+        projection = self._message_projection
+        assert projection is not None, "the codec is for JSON"
+        assert self.messages is not None, "the codec is for JSON"
+        parsed = projection.parse(message)
+        if self.messages.checks_fields and self._type.reader.has_unknown_fields(message):
+            raise UnknownFields(
+                f"a {self._message} has fields that this version of kubeloop does not know"
+            )
+        try:
+            head = projection.head(parsed)
+            values = self._message_values(parsed, message) if self._paths else ()
+            entry = self._message_entry(head, values, projection.cut(parsed, message), message)
+        except DecodeError:
+            self._rejected += 1
+            raise
+        except (ValueError, OverflowError) as error:
+            self._rejected += 1
+            raise DecodeError(f"cannot read the metadata of a message: {error}") from error
+        self._encoded += 1
+        self._parsed_messages += 1
+        return entry
+
+    def _message_entry(
+        self, head: tuple[Any, ...], values: Iterable[Any], cut: bytes, message: bytes
+    ) -> Entry:
+        name, namespace, uid, version, generation, labels, owners, deletion = head
+        if not (type(name) is type(namespace) is type(uid) is type(version) is str):
+            raise DecodeError("name, namespace, uid and resourceVersion must be UTF-8")
+        if self._key_function is not None:
+            key = key_from(self._key_function, self._type.decode(message))
+        elif not name:
+            key = self._key(namespace, name)  # raises
+        else:
+            if namespace:
+                namespace = self._names.get(namespace) or self._names.put(namespace, namespace)
+            key = ObjectKey(namespace, name)
+        if labels:
+            text = b"".join(labels)
+            labels = self._labels_by_text.get(text) or self._labels_by_text.put(
+                text, self._label_map(dict(map(read_label, labels)), key)
+            )
+        if owners:
+            text = b"".join(owners)
+            owners = self._owners_by_text.get(text) or self._owners_by_text.put(
+                text, self._pooled_owners(tuple(map(_owner_in, owners)))
+            )
+        return Entry(
+            key,
+            version,
+            uid,
+            cut if self._stores_bytes else self._storage.pack(cut),
+            labels or _NO_LABELS,
+            owners or (),
+            self._indexed_values(values, key) if values else (),
+            generation,
+            read_time(deletion) if deletion else "",
+        )
+
+    def _message_values(self, parsed: Any, message: bytes) -> Iterable[Any]:
+        """The values at the index paths."""
+        projection = self._message_projection
+        if projection is not None and projection.reads_values:
+            return projection.values(parsed)
+        return self._read_fields(self._type.to_json(message))[len(STANDARD) :]
+
     def encode(self, value: T) -> Entry:
         """The entry of an object, which stays the caller's.
 
@@ -218,12 +317,19 @@ class EntryCodec(Generic[T]):
         """
         try:
             return self._storage.unpack(entry.content)
+        except UnknownFields as error:
+            if self.messages is not None:
+                self.messages.report(error)
+            raise UnknownFields(
+                f"read {entry.key} from the cache: {error}; it will be read again as JSON"
+            ) from error
         except DecodeError as error:
             raise DecodeError(f"read {entry.key} from the cache: {error}") from error
 
     def raw(self, entry: Entry) -> bytes:
-        """The object's JSON: that of the server, unless the format is `objects`."""
-        return self._storage.raw(entry.content)
+        """The object's JSON: that of the server, unless the format is `objects` or protobuf."""
+        raw = self._storage.raw(entry.content)
+        return self._type.to_json(raw) if self._type.is_message(raw) else raw
 
     def transform(self, entry: Entry, function: Callable[[T], T | None]) -> Entry:
         """The entry of what `function` returns for a copy of the object.
@@ -235,13 +341,13 @@ class EntryCodec(Generic[T]):
             TransformFailed: it raised, returned nothing, or returned what cannot be encoded.
         """
         try:
-            changed = function(self._type.decode(self.raw(entry)))
+            changed = function(self._type.decode(self._storage.raw(entry.content)))
             if changed is None:
                 raise TransformFailed(
                     f"transform {entry.key}: it returned nothing (return the object)"
                 )
-            made = self._entry(self._type.encode(changed), entry.key)
-        except TransformFailed:
+            made = self._entry(self._type.encode(changed), entry.key, is_cut=True)
+        except (TransformFailed, UnknownFields):
             raise
         # Synchronous code cannot be cancelled: a CancelledError from it is an ordinary error.
         except (Exception, asyncio.CancelledError) as error:
@@ -255,8 +361,10 @@ class EntryCodec(Generic[T]):
             self.model,
             store_as=self.store_as,
             paths=self._paths,
+            drop=self._dropped,
             api_version=api_version,
             kind=kind,
+            messages=self.messages,
             key=key,
         )
 
@@ -281,7 +389,12 @@ class EntryCodec(Generic[T]):
         def values_of(entry: Entry) -> tuple[str, ...]:
             values = entry.indexed_values
             if len(values) <= position:
-                raw_values = self._read_fields(self.raw(entry))[len(STANDARD) :]
+                raw = self._storage.raw(entry.content)
+                projection = self._message_projection
+                if projection is not None and self._type.is_message(raw):
+                    raw_values = self._message_values(projection.parse(raw), raw)
+                else:
+                    raw_values = self._read_fields(raw)[len(STANDARD) :]
                 values = self._indexed_values(raw_values, entry.key)
             return values[position]
 
@@ -294,6 +407,7 @@ class EntryCodec(Generic[T]):
             rejected=self._rejected,
             unindexable=self._unindexable,
             label_sets=len(self._labels),
+            messages=self._parsed_messages,
         )
 
     def _check_late_paths(self) -> None:
@@ -305,18 +419,33 @@ class EntryCodec(Generic[T]):
             )
 
     def _use_paths(self, paths: tuple[str, ...]) -> None:
+        for path in paths:
+            _check_kept(path, self._dropped, f"index by {path}")
         model = self.model if self._type.is_model else None
         read = Projection(*STANDARD, *paths, of=model).read  # type: ignore[arg-type] # a Model then
         self._read = read
         self._paths = paths
         self._single_paths = [Projection(path) for path in paths]  # for objects that do not fit
-        typed = Projection(*STANDARD, *paths, types=_TYPES)
+        self._message_projection = self._project_messages(paths)
+        cut = {} if self._cutter is None else self._cutter.types
+        typed = Projection(*STANDARD, *paths, *cut, types=_TYPES | cut)
         # None: a path is inside a field that is not decoded, or the key needs the object.
         is_usable = typed.values_of is not None and self._key_function is None
         self._decode_row = typed.decode_strictly if is_usable else None
         self._values_of: Any = typed.values_of
 
-    def _entry(self, raw: bytes, key: ObjectKey | None) -> Entry:
+    def _project_messages(self, paths: tuple[str, ...]) -> MessageProjection | None:
+        if not self._message:
+            return None
+        drop = [path for path in self._dropped if _is_in_message(self._message, path)]
+        if not all(_is_in_message(self._message, path) for path in paths):
+            paths = ()  # then the objects are decoded
+        projection = MessageProjection(self._message, paths, drop)
+        if not paths:
+            projection.reads_values = False
+        return projection
+
+    def _entry(self, raw: bytes, key: ObjectKey | None, *, is_cut: bool = False) -> Entry:
         """An entry under `key`, or else under namespace and name."""
         name, namespace, uid, version, generation, labels, owners, deletion, *values = (
             self._read_fields(raw)
@@ -325,6 +454,8 @@ class EntryCodec(Generic[T]):
             key = self._key(namespace, name)
         if type(uid) not in _TEXT or type(version) not in _TEXT or type(deletion) not in _TEXT:
             raise DecodeError(f"{key}: uid, resourceVersion and deletionTimestamp must be text")
+        if self._cutter is not None and not is_cut:
+            raw = self._cutter.cut(raw)
         return Entry(
             key,
             version or "",
@@ -399,9 +530,12 @@ class EntryCodec(Generic[T]):
     def _owner_refs(self, owners: Any, key: ObjectKey) -> tuple[OwnerRef, ...]:
         try:
             found = tuple([_owner_ref(owner) for owner in owners])
-            return self._owners.get(found) or self._owners.put(found, found)
+            return self._pooled_owners(found)
         except (TypeError, AttributeError, KeyError) as error:
             raise DecodeError(f"{key}: cannot be read", path="metadata.ownerReferences") from error
+
+    def _pooled_owners(self, found: tuple[OwnerRef, ...]) -> tuple[OwnerRef, ...]:
+        return self._owners.get(found) or self._owners.put(found, found)
 
     def _indexed_values(self, values: Iterable[Any], key: ObjectKey) -> tuple[tuple[str, ...], ...]:
         found = tuple([self._values_as_text(value, key) for value in values])
@@ -421,6 +555,20 @@ class EntryCodec(Generic[T]):
 _NO_LABELS: Mapping[str, str] = {}
 
 
+def _cutter(drop: Sequence[str], model: Any) -> FieldCutter | None:
+    if isinstance(drop, str):
+        raise InvalidArgument(f"drop={drop!r}: give a tuple of field paths, as in ({drop!r},)")
+    for needed in ("apiVersion", "kind", *STANDARD):
+        _check_kept(needed, drop, f"read {needed}")
+    return FieldCutter(*drop, of=model) if drop else None
+
+
+def _check_kept(path: str, dropped: Iterable[str], what: str) -> None:
+    for each in dropped:
+        if overlaps(path, each):
+            raise InvalidArgument(f"{what}: the cache drops {each} (leave it out of `drop`)")
+
+
 def _owner_ref(owner: Mapping[str, Any]) -> OwnerRef:
     return OwnerRef(
         owner.get("apiVersion") or "",
@@ -429,6 +577,18 @@ def _owner_ref(owner: Mapping[str, Any]) -> OwnerRef:
         owner.get("uid") or "",
         owner.get("controller") is True,
     )
+
+
+def _owner_in(reference: bytes) -> OwnerRef:
+    return OwnerRef(*read_owner(reference))
+
+
+def _is_in_message(message: str, path: str) -> bool:
+    try:
+        MessageProjection(message, (path,))
+    except InvalidArgument:
+        return False
+    return True
 
 
 def _values_as_text(value: Any) -> tuple[str, ...]:

@@ -7,15 +7,25 @@ See also: `codec` (reads the fields), `reflector` (what happens after an error).
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar, final
+from typing import Any, Generic, TypeGuard, TypeVar, final
 
 import msgspec
 
 from kubeloop.errors import DecodeError
 from kubeloop.meta import ObjectKey
-from kubeloop.wire import Projection, Raw, RawEvent, get_logger, split_event
+from kubeloop.wire import (
+    MessageProjection,
+    Projection,
+    Raw,
+    RawEvent,
+    get_logger,
+    identity_in,
+    open_envelope,
+    split_event,
+)
 
 from .codec import EntryCodec
 from .entry import Entry
@@ -29,6 +39,7 @@ Transform = Callable[[T], T | None]
 log = get_logger(__name__)
 
 _INITIAL_EVENTS_END = "k8s.io/initial-events-end"
+ENVELOPE = b"k8s\x00"  # begins an object in protobuf
 
 # Servers write kind and apiVersion first. An object that does not is accepted: looking further
 # would mean to parse every object twice.
@@ -44,6 +55,17 @@ _KINDS = {
     b'{"type":"MODIFIED",': "MODIFIED",
     b'{"type":"DELETED",': "DELETED",
 }
+
+
+@functools.cache
+def _bookmarks() -> MessageProjection:
+    """Reads the annotation of a bookmark, whatever its kind is."""
+    path = f"metadata.annotations['{_INITIAL_EVENTS_END}']"
+    return MessageProjection("meta_v1.PartialObjectMetadata", (path,))
+
+
+def _message_in(raw: bytes) -> bytes:
+    return open_envelope(raw).message if raw.startswith(ENVELOPE) else raw
 
 
 @final
@@ -80,6 +102,9 @@ class EntryDecoder(Generic[T]):
         self._codec = codec
         self._transform = transform
         self.has_transform = transform is not None
+        messages = codec.messages
+        self._reads_messages = messages is not None
+        self._kind = kind or ("" if messages is None else messages.message.rpartition(".")[2])
         self._expected = kind.encode()
         # As kube-apiserver and other servers write it; never, if any kind is accepted.
         self._usual_start = (b'{"kind":"%b"' % self._expected,) if kind else ()
@@ -104,11 +129,15 @@ class EntryDecoder(Generic[T]):
     def decode_event(self, event: RawEvent) -> Entry | None:
         """As `decode`, for the object of an event."""
         if type(event) is not ProjectedEvent:
-            return self.decode(event.object)
+            raw = event.object
+            if type(raw) is bytes and raw.startswith(ENVELOPE):
+                return self._decode_envelope(raw)
+            return self.decode(raw)
         content = event.content
-        if not content.startswith(self._usual_start) and self._is_foreign(content):
+        if not content.startswith(self._usual_start) and self._is_foreign_json(content):
             return None
-        return self._codec.usual_entry(event.values, content) or self._parse(content)
+        entry = self._codec.usual_entry(event.values, content)
+        return entry or self._parse(self._codec.parse, content)
 
     def decode(self, raw: RawItem) -> Entry | None:
         """The entry, not transformed yet; None for an object that is skipped.
@@ -118,13 +147,27 @@ class EntryDecoder(Generic[T]):
         """
         if type(raw) is not bytes:
             raw = bytes(raw)
-        if not raw.startswith(self._usual_start) and self._is_foreign(raw):
+        if self._reads_messages and raw[:1] != b"{":
+            if raw.startswith(ENVELOPE):
+                return self._decode_envelope(raw)
+            return self._parse(self._codec.parse_message, raw)
+        if not raw.startswith(self._usual_start) and self._is_foreign_json(raw):
             return None
-        return self._parse(raw)
+        return self._parse(self._codec.parse, raw)
 
-    def _parse(self, raw: bytes) -> Entry | None:
+    def _is_foreign_json(self, raw: bytes) -> bool:
+        found = _match_kind(raw)
+        return found is not None and found[1] != self._expected and self._is_foreign(found[1])
+
+    def _decode_envelope(self, raw: bytes) -> Entry | None:
+        found = open_envelope(raw)
+        if found.kind != self._kind and self._is_foreign(found.kind.encode()):
+            return None
+        return self._parse(self._codec.parse_message, found.message)
+
+    def _parse(self, parse: Callable[[bytes], Entry], raw: bytes) -> Entry | None:
         try:
-            return self._codec.parse(raw)
+            return parse(raw)
         except UnkeyedObject as error:
             self._unkeyed += 1
             log.error("left out of the cache: %s", error)
@@ -146,6 +189,9 @@ class EntryDecoder(Generic[T]):
     def read_key(self, raw: RawItem) -> ObjectKey | None:
         """The key of an object that could not be decoded, if at least that can be read."""
         try:
+            if self._is_message(raw):
+                found = identity_in(_message_in(raw))
+                return ObjectKey(found.namespace, found.name) if found.name else None
             namespace, name = _key_fields.read(raw)
         except DecodeError:
             return None
@@ -154,6 +200,10 @@ class EntryDecoder(Generic[T]):
 
     def read_bookmark(self, raw: RawItem) -> Bookmark:
         """Raises `DecodeError`."""
+        if self._is_message(raw):
+            message = _message_in(raw)
+            (ends,) = _bookmarks().values(_bookmarks().parse(message))
+            return Bookmark(identity_in(message).version, ends == "true")
         version, annotations = _bookmark_fields.read(raw)
         ends = annotations.get(_INITIAL_EVENTS_END) if isinstance(annotations, dict) else None
         return Bookmark(version if isinstance(version, str) else "", ends == "true")
@@ -166,14 +216,14 @@ class EntryDecoder(Generic[T]):
             untransformed=self._untransformed,
         )
 
-    def _is_foreign(self, raw: bytes) -> bool:
-        found = _match_kind(raw)
-        if found is None or found[1] == self._expected:
-            return False
-        if not self._expected and found[1] != b"Table":
+    def _is_message(self, raw: RawItem) -> TypeGuard[bytes]:
+        return self._reads_messages and type(raw) is bytes and raw[:1] != b"{"
+
+    def _is_foreign(self, kind: bytes) -> bool:
+        if not self._expected and kind != b"Table":
             return False
         self._foreign += 1
         expected = self._expected.decode() or "an object"
-        kind = found[1].decode(errors="backslashreplace")
-        log.error("left out of the cache: expected %s, found a %s", expected, kind)
+        found = kind.decode(errors="backslashreplace")
+        log.error("left out of the cache: expected %s, found a %s", expected, found)
         return True

@@ -10,7 +10,7 @@ See also: `informer` (one informer).
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, Protocol, Self, TypeAlias, TypeVar, Unpack, final, overload
 
@@ -31,6 +31,7 @@ from kubeloop.wire import Resource
 from .entry_decoder import Transform
 from .indexer import SelectorLike
 from .informer import (
+    DROPPED,
     InformerState,
     InformerStats,
     SharedInformer,
@@ -121,8 +122,8 @@ class SharedInformerFactory:
             (await factory.wait_synced(timeout=30)).check()
 
     `namespace` is the default for all informers; empty means all namespaces. So are `resync`,
-    `store_as` and `transform`; `resync_of` has other periods for some kinds. `on_watch_error` is
-    called with the errors of all informers. `name` is for metrics.
+    `store_as`, `transform` and `drop`; `resync_of` has other periods for some kinds.
+    `on_watch_error` is called with the errors of all informers. `name` is for metrics.
     """
 
     def __init__(
@@ -136,6 +137,7 @@ class SharedInformerFactory:
         resync_of: Mapping[Watchable, float] | None = None,
         store_as: StorageFormat = "bytes",
         transform: Transform[Any] | None = None,
+        drop: Sequence[str] = DROPPED,
         on_watch_error: WatchErrorHandler | None = None,
         name: str = "",
         metrics: CacheMetrics | None = None,
@@ -149,6 +151,7 @@ class SharedInformerFactory:
         self._resync_of = dict(resync_of or {})
         self._store_as: StorageFormat = store_as
         self._transform = transform
+        self._drop = drop
         self._on_watch_error = on_watch_error
         self._name = name
         self._metrics = metrics
@@ -328,10 +331,15 @@ class SharedInformerFactory:
             found = self._informers[key] = self._create(key, options)
             return found
         store_as, transform = options.get("store_as"), options.get("transform")
-        if store_as not in {None, found.store_as} or transform not in {None, found.transform}:
+        if (
+            store_as not in {None, found.store_as}
+            or transform not in {None, found.transform}
+            or tuple(options.get("drop", found.drop)) != found.drop
+        ):
             raise InvalidArgument(
                 f"share the informer of {found.name}: it stores objects as {found.store_as}, or "
-                "has another transform (use the same options, or create a SharedInformer)"
+                "has another transform, or drops other fields (use the same options, or create a "
+                "SharedInformer)"
             )
         if index := options.get("index"):
             found.indexer.add_indexers(index)
@@ -351,6 +359,7 @@ class SharedInformerFactory:
             index=options.get("index"),
             store_as=options.get("store_as") or self._store_as,
             transform=options.get("transform") or self._transform,
+            drop=options.get("drop", self._drop),
             resync=self._resync_of.get(key.kind, self._resync),
             on_watch_error=self._on_watch_error,
             metrics_name=self._name,

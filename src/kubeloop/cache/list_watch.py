@@ -19,6 +19,7 @@ __all__ = [
     "OBJECT_EVENTS",
     "ApplyEvents",
     "ListWatch",
+    "MessageFormat",
     "OpenWatch",
     "PageHead",
     "PageStream",
@@ -95,6 +96,30 @@ class PageStream(Protocol):
     async def aclose(self) -> None: ...
 
 
+@final
+class MessageFormat:
+    """That the objects of a source may come as protobuf: as `message`, such as `core_v1.Pod`.
+
+    The source, the codec and the reflector of an informer share it. Fields that our models do not
+    know are in JSON only: when one is found, `report` ends the use of protobuf.
+    """
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+        self.is_used = True  # by the next request
+        # Whether objects are searched for unknown fields when they arrive, which costs more than
+        # all the rest: not needed if the server is not newer than our models. An object that is
+        # decoded is always searched.
+        self.checks_fields = True
+        self.on_report: Callable[[Exception], object] | None = None  # called by any thread
+
+    def report(self, error: Exception) -> None:
+        """Protobuf cannot represent an object, or the server refuses it. Thread-safe."""
+        self.is_used = False
+        if self.on_report is not None:
+            self.on_report(error)
+
+
 class ListWatch(Protocol):
     """Lists and watches one collection, and no more (client-go: `ListerWatcher`).
 
@@ -102,6 +127,8 @@ class ListWatch(Protocol):
     `ApiError`, no response as `TransportError`, half a response as `DecodeError`.
     It may have an attribute `watch_list_support`, a `WatchListSupport` that all of one server
     share: then all reflectors know what one of them finds out about streaming lists.
+    It may have an attribute `messages`, a `MessageFormat`: then objects may be protobuf messages,
+    and those of events be in an envelope.
     """
 
     @property

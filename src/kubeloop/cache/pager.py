@@ -16,7 +16,7 @@ import msgspec
 from kubeloop.errors import DecodeError
 from kubeloop.kit import Clock, Yielder
 from kubeloop.meta import ObjectKey, PageProgress
-from kubeloop.wire import RawEvent, get_logger, is_list_kind
+from kubeloop.wire import RawEvent, UnknownFields, get_logger, is_list_kind
 
 from .entry import Entry
 from .entry_decoder import EntryDecoder
@@ -193,6 +193,8 @@ class ListPager:
                 entry = self._decoder.decode(raw)
                 # A list must be complete: TransformFailed is raised.
                 entry = entry and self._decoder.transform(entry)
+            except UnknownFields:
+                raise  # JSON has them: the list is read again
             except DecodeError as error:
                 entry = self.keep_known(raw, error)
             if entry is not None:

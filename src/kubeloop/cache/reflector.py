@@ -19,7 +19,14 @@ from collections.abc import Callable, Iterable, Iterator
 from time import perf_counter
 from typing import Any, Protocol, TypedDict, Unpack, final
 
-from kubeloop.errors import DecodeError, KubeError, TimeoutExceeded, TransportError
+from kubeloop.errors import (
+    DecodeError,
+    KubeError,
+    NotAcceptable,
+    TimeoutExceeded,
+    TransportError,
+    UnsupportedMediaType,
+)
 from kubeloop.kit import (
     Backoff,
     Clock,
@@ -33,11 +40,11 @@ from kubeloop.kit import (
     is_cancelling,
 )
 from kubeloop.meta import ObjectKey
-from kubeloop.wire import RawEvent, get_logger
+from kubeloop.wire import RawEvent, UnknownFields, get_logger
 
 from .entry import Entry
 from .entry_decoder import EntryDecoder
-from .list_watch import ApplyEvents, ListWatch, OpenWatch
+from .list_watch import ApplyEvents, ListWatch, MessageFormat, OpenWatch
 from .metrics import NO_METER, Meter
 from .outage import Attempts
 from .pager import ListPager, ListResult
@@ -177,6 +184,7 @@ class Reflector:
             "MODIFIED": target.update,
             "DELETED": target.delete,
         }
+        self._messages: MessageFormat | None = getattr(source, "messages", None)
         self._state: State = Starting()
         self._budget = TimeBudget()
         self._watch_lists = self._fallbacks = self._watches = self._short_watches = 0
@@ -204,6 +212,7 @@ class Reflector:
             event_age=self._attempts.event_age(),
             left_out=self._decoder.stats(),
             backoff=self._delays.stats() if isinstance(self._delays, ResettingBackoff) else None,
+            format="protobuf" if self._messages is not None and self._messages.is_used else "json",
         )
 
     # --- the loop: act on the state, observe the outcome
@@ -236,6 +245,8 @@ class Reflector:
 
     def _observe(self, observation: Observation) -> None:
         """Take a step, and report what the step is about."""
+        if isinstance(observation, Failed | Aborted):
+            self._check_format(observation.error)
         before = self._state
         after = self._state = step(before, observation, scope=str(self._scope))
         if after is before:
@@ -258,6 +269,17 @@ class Reflector:
             case _:
                 if isinstance(observation, Failed):
                     self._attempts.fail(observation.error)
+
+    def _check_format(self, error: Exception) -> None:
+        """Request JSON from now on if protobuf cannot have what the server has."""
+        messages = self._messages
+        if messages is None or not isinstance(
+            error, UnknownFields | NotAcceptable | UnsupportedMediaType
+        ):
+            return
+        if messages.is_used:
+            messages.is_used = False
+        log.warning("%s: read as JSON from now on, not as protobuf: %s", self._scope, error)
 
     async def _back_off(self, state: BackingOff) -> None:
         """Wait, and no shorter than the server requests."""
@@ -314,6 +336,8 @@ class Reflector:
         async with TaskOwner() as tasks:
             if not isinstance(self._state, Streaming):
                 self._start_resync(tasks)
+            if self._messages is not None and self._messages.is_used:
+                tasks.spawn(self._wait_for_unknown_fields(self._messages), name="unknown fields")
             while True:
                 match self._state:
                     case Streaming() as state:
@@ -500,6 +524,8 @@ class Reflector:
             return self._apply_bookmark(event)
         try:
             entry = self._decoder.decode_event(event)
+        except UnknownFields:
+            raise  # JSON has them: the collection is read again
         except DecodeError as error:
             self._pager.check_listed(event, error)
             key = self._decoder.read_key(event.object)
@@ -511,6 +537,8 @@ class Reflector:
             if self._decoder.has_transform:
                 entry = self._decoder.transform(entry)
             deliver(entry)
+        except UnknownFields:
+            raise
         except Exception as error:  # of one object: the watch continues
             if event.type == "DELETED" and self._is_known(entry.key):
                 # No later event is about this object: only a list shows that it is gone.
@@ -532,6 +560,21 @@ class Reflector:
         return self._known is not None and self._known(key) is not None
 
     # --- beside the watches
+
+    async def _wait_for_unknown_fields(self, messages: MessageFormat) -> None:
+        """Raise what a reader reports who found fields that our models do not know."""
+        loop = asyncio.get_running_loop()
+        found: asyncio.Future[None] = loop.create_future()
+
+        def report(error: Exception) -> None:
+            if not found.done():
+                found.set_exception(error)
+
+        messages.on_report = lambda error: loop.call_soon_threadsafe(report, error)
+        try:
+            await found
+        finally:
+            messages.on_report = None
 
     def _start_resync(self, tasks: TaskOwner) -> None:
         if self.resync > 0:

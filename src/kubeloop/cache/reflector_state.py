@@ -86,6 +86,7 @@ class ReflectorStats(msgspec.Struct, frozen=True):
     event_age: float | None  # seconds since the last event, bookmarks included
     left_out: EntryDecoderStats
     backoff: BackoffStats | None
+    format: str = "json"  # that is requested: "json" or "protobuf"
 
 
 class Position(msgspec.Struct, frozen=True):

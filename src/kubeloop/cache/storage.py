@@ -1,4 +1,4 @@
-"""How a cache holds the whole of an object: as JSON bytes, decoded, or compressed.
+"""How a cache holds the whole of an object: as bytes, JSON or protobuf, decoded, or compressed.
 
 Guarantees: bytes are returned exactly as the server sent them, and `unpack` decodes them into
 an object that the caller owns. Only the format `objects` shares what it holds with every
@@ -16,7 +16,7 @@ from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar, final
 import msgspec
 
 from kubeloop.errors import ConfigError
-from kubeloop.wire import Model, decode
+from kubeloop.wire import MessageReader, Model, decode, message_reader
 
 __all__ = ["ObjectType", "Storage", "StorageFormat", "storage_for"]
 
@@ -57,21 +57,43 @@ def storage_for(store_as: StorageFormat, object_type: ObjectType[T]) -> Storage[
 class ObjectType(Generic[T]):
     """The type that readers get: a model, `dict`, or a struct with some of the fields.
 
-    A dict gets the apiVersion and kind that the items of a list do not have.
+    A dict gets the apiVersion and kind that the items of a list do not have. `message` is the
+    protobuf message of the objects, if they may come as such.
     """
 
-    def __init__(self, model: type[T], *, api_version: str = "", kind: str = "") -> None:
+    def __init__(
+        self, model: type[T], *, api_version: str = "", kind: str = "", message: str = ""
+    ) -> None:
         self.model = model
+        self._message = message
+        self._reader: MessageReader[T] | None = None
         self.is_model = issubclass(model, Model)
         self.is_whole = self.is_model or model is dict  # a struct has only the fields it names
         self._type_meta = {"apiVersion": api_version, "kind": kind} if kind else {}
 
     def decode(self, raw: bytes) -> T:
-        """Raises `DecodeError`."""
-        found = decode(self.model, raw)
+        """Raises `DecodeError`, and `UnknownFields` for such a message."""
+        found = self.reader.decode(raw) if self.is_message(raw) else decode(self.model, raw)
         if self._type_meta and isinstance(found, dict):
             return self._type_meta | found  # type: ignore[return-value] # T is dict here
         return found
+
+    def is_message(self, raw: bytes) -> bool:
+        """Whether it is protobuf: no message begins with a brace, and the JSON of a cache that
+        may have both begins with one."""
+        return bool(self._message) and raw[:1] != b"{"
+
+    @property
+    def reader(self) -> MessageReader[T]:
+        """Reads messages."""
+        if self._reader is None:
+            self._reader = message_reader(self.model, message=self._message)  # type: ignore[arg-type] # hashable
+        return self._reader
+
+    def to_json(self, raw: bytes) -> bytes:
+        """The JSON of a message. Raises `DecodeError` and `UnknownFields`."""
+        data = message_reader(dict, message=self._message).decode(raw)
+        return msgspec.json.encode(self._type_meta | data)
 
     def encode(self, value: T) -> bytes:
         """Raises `InvalidArgument` for a value that JSON cannot represent."""
@@ -127,7 +149,7 @@ SAMPLES = 64
 SAMPLE_BYTES = 8 * 1024
 DICTIONARY_BYTES = 32 * 1024
 LEVEL = 3
-_PLAIN = ord("{")  # an object's JSON begins with it, and a compressed frame never does
+_FRAME = b"\x28\xb5\x2f\xfd"  # begins a compressed object; neither JSON nor a message does
 
 
 @final
@@ -148,7 +170,6 @@ class CompressedStorage(Generic[T]):
         self._local = threading.local()  # a decompressor is not thread-safe
 
     def pack(self, raw: bytes) -> Any:
-        raw = raw.lstrip()
         if self._compressor is None:
             self._sample(raw)
             return raw
@@ -160,7 +181,7 @@ class CompressedStorage(Generic[T]):
         return self._type.decode(self.raw(content))
 
     def raw(self, content: Any) -> bytes:
-        if content[0] == _PLAIN:
+        if not content.startswith(_FRAME):
             return bytes(content)
         found: bytes = self._decompressor().decompress(content)
         return found

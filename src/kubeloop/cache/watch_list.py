@@ -29,7 +29,7 @@ from kubeloop.errors import (
 )
 from kubeloop.kit import Clock, TimeBudget
 from kubeloop.meta import ObjectKey
-from kubeloop.wire import RawEvent, get_logger
+from kubeloop.wire import RawEvent, UnknownFields, get_logger
 
 from .entry import Entry
 from .entry_decoder import EntryDecoder
@@ -240,6 +240,8 @@ class InitialStream:
             return None
         try:
             entry = self._decoder.decode_event(event)
+        except UnknownFields:
+            raise  # JSON has them: the state is read again
         except DecodeError as error:
             self._pager.check_listed(event, error)
             entry = self._pager.keep_known(event.object, error)

@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from .manifests import ManifestEntry as ManifestEntry
     from .manifests import apply_order as apply_order
     from .manifests import manifest_entries as manifest_entries
+    from .metadata import METADATA_AS_PROTOBUF as METADATA_AS_PROTOBUF
+    from .object_codecs import ACCEPT_PROTOBUF as ACCEPT_PROTOBUF
     from .object_codecs import PatchBody as PatchBody
     from .object_codecs import PatchType as PatchType
     from .options import ApplyOptions as ApplyOptions
@@ -79,8 +81,8 @@ else:
             ".manifests": (
                 "AnyObject ApplyErrors Manifest ManifestEntry apply_order manifest_entries"
             ),
-            ".metadata": "MetadataClient PartialObjectMetadata",
-            ".object_codecs": "PatchBody PatchType",
+            ".metadata": "METADATA_AS_PROTOBUF MetadataClient PartialObjectMetadata",
+            ".object_codecs": "ACCEPT_PROTOBUF PatchBody PatchType",
             ".options": (
                 "ApplyOptions DeleteOptions FieldSelection LabelSelection ListArguments "
                 "ListOptions Propagation Selectors VersionMatch WatchOptions "

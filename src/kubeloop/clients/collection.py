@@ -234,6 +234,10 @@ class RawCollection:
         self._accept = accept
         self._watch_accept = watch_accept
 
+    def accepting(self, accept: str, watch_accept: str) -> RawCollection:
+        """The same collection with other `Accept` headers, of lists and of watches."""
+        return RawCollection(self._collection, accept, watch_accept=watch_accept)
+
     async def list(self, options: ListOptions | None = None) -> RawList:
         """One page. Raises: Expired. Safe to cancel."""
         request = await self.list_request(options or ListOptions())

@@ -12,6 +12,7 @@ from typing import Any, overload
 
 import msgspec
 
+from kubeloop.errors import InvalidArgument
 from kubeloop.wire import Kind
 
 __all__ = ["extract"]
@@ -27,10 +28,20 @@ def extract(obj: Kind | Json, manager: str, *, subresource: str = "") -> Json:
     """The fields that `manager` has applied, and the identity of the object.
 
     The object must be as the server returned it, with its managedFields.
+
+    Raises:
+        InvalidArgument: a stored object without managedFields. Informers drop them by default.
     """
     whole = obj.to_dict() if isinstance(obj, Kind) else obj
     owned: Json = {}
-    for entry in (whole.get("metadata") or {}).get("managedFields") or ():
+    metadata = whole.get("metadata") or {}
+    if metadata.get("resourceVersion") and not metadata.get("managedFields"):
+        # An empty result would be wrong: applied, it removes all that the manager has applied.
+        raise InvalidArgument(
+            f"extract from {metadata.get('name')}: it has no managedFields (get the object from"
+            " the server, or cache it with drop=())"
+        )
+    for entry in metadata.get("managedFields") or ():
         if (
             entry.get("manager") == manager
             and entry.get("operation") == "Apply"

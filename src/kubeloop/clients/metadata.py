@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from typing import Any, Unpack, final
 
+import msgspec
+
 from kubeloop.errors import DecodeError
 from kubeloop.rest import Response
-from kubeloop.wire import Model, Raw, RawList, Resource, decode
+from kubeloop.wire import Model, Raw, RawList, Resource, complete, decode
 from kubeloop.wire.meta.v1 import ObjectMeta
 from kubeloop.wire.protobuf_messages import PROTOBUF
 
@@ -22,25 +24,31 @@ from .object_codecs import NO_PROTOBUF, PatchBody, PatchType, decode_protobuf, i
 from .options import DeleteOptions, ListArguments, Propagation, Selectors, WriteOptions
 from .resource import ResourceClient
 
-__all__ = ["MetadataClient", "PartialObjectMetadata"]
+__all__ = ["METADATA_AS_PROTOBUF", "MetadataClient", "PartialObjectMetadata"]
 
 _GROUP = "g=meta.k8s.io;v=v1,application/json"
 _ONE = f"application/json;as=PartialObjectMetadata;{_GROUP}"
 _MANY = f"application/json;as=PartialObjectMetadataList;{_GROUP}"
-_PROTOBUF_ONE = f"{PROTOBUF};as=PartialObjectMetadata;g=meta.k8s.io;v=v1,{_ONE}"
-_PROTOBUF_MANY = f"{PROTOBUF};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,{_MANY}"
+# The `Accept` headers of one object and of a list.
+METADATA_AS_PROTOBUF = (
+    f"{PROTOBUF};as=PartialObjectMetadata;g=meta.k8s.io;v=v1,{_ONE}",
+    f"{PROTOBUF};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,{_MANY}",
+)
 
 
 class PartialObjectMetadata(Resource, group="meta.k8s.io", version="v1"):
     """The metadata of an object of any kind."""
 
 
-class _View(Model):
-    """Any object; other fields are ignored."""
+class _View(msgspec.Struct):
+    """Any object. Not a model, which would keep the fields that it does not know."""
 
-    # Known, because an object with unknown fields is decoded in a slower way.
-    api_version: str
-    kind: str
+    metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
+
+
+class _MessageView(Model):
+    """The same of a protobuf message, whose fields have to be known."""
+
     metadata: ObjectMeta
 
 
@@ -56,14 +64,14 @@ class MetadataCodec:
     def protobuf(self) -> tuple[str, str]:
         from kubeloop.wire.protobuf_descriptors import is_available
 
-        return (_PROTOBUF_ONE, _PROTOBUF_MANY) if is_available() else NO_PROTOBUF
+        return METADATA_AS_PROTOBUF if is_available() else NO_PROTOBUF
 
     def decode(self, response: Response) -> PartialObjectMetadata:
         return _to_partial(response.decode(_View), response.request.action)
 
     def decode_item(self, item: Raw | bytes, of: RawList | None) -> PartialObjectMetadata:
         if is_protobuf(item, of):
-            return _to_partial(decode_protobuf(_View, item, of), "decode metadata")
+            return _to_partial(decode_protobuf(_MessageView, item, of), "decode metadata")
         return _to_partial(decode(_View, item), "decode metadata")
 
     def to_dict(self, obj: PartialObjectMetadata) -> dict[str, Any]:
@@ -75,12 +83,14 @@ class MetadataCodec:
         obj.metadata = by.metadata
 
 
-def _to_partial(view: _View, action: str) -> PartialObjectMetadata:
+def _to_partial(view: _View | _MessageView, action: str) -> PartialObjectMetadata:
     metadata = view.metadata
     named = metadata.name or metadata.generate_name
     if not (metadata.uid and metadata.creation_timestamp and named):
         raise DecodeError(f"{action}: not an object: it has no uid, creation time or name")
-    return PartialObjectMetadata(metadata=metadata)
+    found = PartialObjectMetadata(metadata=metadata)
+    complete(found)
+    return found
 
 
 @final

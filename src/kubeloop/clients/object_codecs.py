@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, Literal, Protocol, TypeVar, cast, final
+from typing import Any, Generic, Literal, Protocol, TypeVar, cast, final
 
 from kubeloop.errors import DecodeError, InvalidArgument
 from kubeloop.rest import (
@@ -41,9 +41,11 @@ __all__ = [
     "NO_PROTOBUF",
     "DictCodec",
     "ObjectCodec",
+    "ObjectReader",
     "PatchBody",
     "PatchType",
     "TypedCodec",
+    "ViewReader",
     "body_of",
     "check_appliable",
     "check_object",
@@ -55,6 +57,7 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 PatchType = Literal["merge", "strategic", "json", "apply"]
 PatchBody = Mapping[str, Any] | Sequence[Mapping[str, Any]] | Model | bytes | str
@@ -74,8 +77,8 @@ _ESCAPED_BY_GO = tuple(
 )
 
 
-class ObjectCodec(Protocol[T]):
-    """How the objects of a client are decoded and encoded."""
+class ObjectReader(Protocol[T_co]):
+    """How objects are requested and decoded."""
 
     @property
     def accept_one(self) -> str:
@@ -94,6 +97,20 @@ class ObjectCodec(Protocol[T]):
         ...
 
     @property
+    def resource(self) -> ResourceInfo | None:
+        """The resource that a list must be of, if the reader is for one kind."""
+        ...
+
+    def decode(self, response: Response) -> T_co: ...
+    def decode_item(self, item: Raw | bytes, of: RawList | None) -> T_co:
+        """An item of the list `of`, or the object of a watch event."""
+        ...
+
+
+class ObjectCodec(ObjectReader[T], Protocol[T]):
+    """How the objects of a client are decoded and encoded."""
+
+    @property
     def object_type(self) -> type[T]: ...
 
     @property
@@ -104,16 +121,6 @@ class ObjectCodec(Protocol[T]):
     @property
     def rules(self) -> TypeFacts | None:
         """Which fields and list elements can be changed independently, if the class has it."""
-        ...
-
-    @property
-    def resource(self) -> ResourceInfo | None:
-        """The resource that a list must be of, if the codec is for one kind."""
-        ...
-
-    def decode(self, response: Response) -> T: ...
-    def decode_item(self, item: Raw | bytes, of: RawList | None) -> T:
-        """An item of the list `of`, or the object of a watch event."""
         ...
 
     def to_dict(self, obj: T) -> dict[str, Any]:
@@ -255,6 +262,24 @@ class DictCodec:
     def refresh(self, obj: dict[str, Any], by: dict[str, Any]) -> None:
         obj.clear()
         obj.update(by)
+
+
+@final
+class ViewReader(Generic[T]):
+    """The objects of a codec, read as another class: a struct with only the fields you need."""
+
+    def __init__(self, codec: ObjectReader[Any], model: type[T]) -> None:
+        self.accept_one, self.accept_many = codec.accept_one, codec.accept_many
+        self.protobuf, self.resource = codec.protobuf, codec.resource
+        self._model = model
+
+    def decode(self, response: Response) -> T:
+        return response.decode(self._model)
+
+    def decode_item(self, item: Raw | bytes, of: RawList | None) -> T:
+        if is_protobuf(item, of):
+            return decode_protobuf(self._model, item, of)
+        return decode(self._model, item)
 
 
 def _with_type(item: dict[str, Any], of: RawList) -> dict[str, Any]:

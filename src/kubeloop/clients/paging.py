@@ -22,7 +22,7 @@ from kubeloop.wire import Raw, RawList, ResourceInfo, is_list_kind
 
 from .collection import Collection
 from .lists import ObjectList
-from .object_codecs import ObjectCodec
+from .object_codecs import ObjectReader
 from .options import ListOptions
 
 __all__ = ["PAGE_SIZE", "Pager", "identity_of", "key_of", "read_page", "read_raw_page"]
@@ -158,7 +158,7 @@ def _next_page_options(options: ListOptions, token: str) -> ListOptions:
 
 
 async def read_page(
-    collection: Collection, codec: ObjectCodec[T], options: ListOptions
+    collection: Collection, codec: ObjectReader[T], options: ListOptions
 ) -> ObjectList[T]:
     """A page of decoded objects. Raises: Expired, DecodeError. Safe to cancel."""
     return await collection.formats.read(
@@ -169,7 +169,7 @@ async def read_page(
 
 
 async def _read_objects(
-    collection: Collection, codec: ObjectCodec[T], options: ListOptions, accept: str
+    collection: Collection, codec: ObjectReader[T], options: ListOptions, accept: str
 ) -> ObjectList[T]:
     found = await _read(collection, codec, options, accept)
     raw = found.items or []
@@ -188,7 +188,7 @@ async def _read_objects(
 
 
 async def read_raw_page(
-    collection: Collection, codec: ObjectCodec[T], options: ListOptions
+    collection: Collection, codec: ObjectReader[T], options: ListOptions
 ) -> ObjectList[tuple[Raw, RawList]]:
     """A page of bytes, each with its list (without items). Raises: as `read_page`."""
     found = await collection.formats.read(
@@ -201,7 +201,7 @@ async def read_raw_page(
 
 
 async def _read(
-    collection: Collection, codec: ObjectCodec[T], options: ListOptions, accept: str
+    collection: Collection, codec: ObjectReader[T], options: ListOptions, accept: str
 ) -> RawList:
     response = await collection.send(
         "list",

@@ -29,9 +29,11 @@ from .lists import ACCEPT_TABLE, EventType, IncludeObject, ObjectList, Table, Wa
 from .object_codecs import (
     DEFAULT_MANAGER,
     ObjectCodec,
+    ObjectReader,
     PatchBody,
     PatchType,
     TypedCodec,
+    ViewReader,
     body_of,
     check_appliable,
     check_object,
@@ -79,6 +81,7 @@ if TYPE_CHECKING:  # imported by the methods that need them
 __all__ = ["ResourceClient"]
 
 T = TypeVar("T")
+V = TypeVar("V")
 P = TypeVar("P", "Pod", "Service", "Node")
 
 _EVERYTHING = ListOptions()
@@ -132,34 +135,43 @@ class ResourceClient(Generic[T]):
 
     # --- reading
 
-    async def get(self, name: str, *, resource_version: str = "") -> T:
+    @overload
+    async def get(self, name: str, *, resource_version: str = ...) -> T: ...
+    @overload
+    async def get(self, name: str, *, model: type[V], resource_version: str = ...) -> V: ...
+    async def get(
+        self, name: str, *, model: type[Any] | None = None, resource_version: str = ""
+    ) -> Any:
         """The object; with `resource_version="0"` the server may return a cached version.
 
+        `model` is another class to read it as: a struct with only the fields you need.
         Raises: NotFound. Safe to cancel.
         """
-        codec, collection = self._codec, self._collection
-        if collection.formats.preference == "protobuf" and codec.protobuf[0]:
+        reader, collection = self._reader(model), self._collection
+        if collection.formats.preference == "protobuf" and reader.protobuf[0]:
             return await collection.formats.read(
                 collection.resource_name,
-                (codec.protobuf[0], codec.accept_one),
-                lambda accept: self._get(name, resource_version, accept),
+                (reader.protobuf[0], reader.accept_one),
+                lambda accept: self._get(reader, name, resource_version, accept),
             )
         response = await collection.send(
             "get",
             name=name,
             params={"resourceVersion": resource_version} if resource_version else None,
-            accept=codec.accept_one,
+            accept=reader.accept_one,
         )
-        return codec.decode(response)
+        return reader.decode(response)
 
-    async def _get(self, name: str, resource_version: str, accept: str) -> T:
+    async def _get(
+        self, reader: ObjectReader[Any], name: str, resource_version: str, accept: str
+    ) -> Any:
         response = await self._collection.send(
             "get",
             name=name,
             params={"resourceVersion": resource_version} if resource_version else None,
             accept=accept,
         )
-        return self._codec.decode(response)
+        return reader.decode(response)
 
     async def get_or_none(self, name: str, *, resource_version: str = "") -> T | None:
         """The object, or None if it does not exist. Safe to cancel.
@@ -186,9 +198,16 @@ class ResourceClient(Generic[T]):
             raise
         return True
 
-    async def list(self, **options: Unpack[ListArguments]) -> ObjectList[T]:
+    @overload
+    async def list(self, **options: Unpack[ListArguments]) -> ObjectList[T]: ...
+    @overload
+    async def list(self, *, model: type[V], **options: Unpack[ListArguments]) -> ObjectList[V]: ...
+    async def list(
+        self, *, model: type[Any] | None = None, **options: Unpack[ListArguments]
+    ) -> ObjectList[Any]:
         """One page of the collection, or all of it without `limit`, in one request.
 
+        `model` is another class to read the objects as: a struct with only the fields you need.
         For collections of some thousand objects use `list_all`, for larger ones `each`.
         Raises: Expired when `resource_version` or `next_page` has expired. Safe to cancel.
         """
@@ -196,20 +215,41 @@ class ResourceClient(Generic[T]):
         if options:
             check_keywords("list", options, ListArguments)
             selected = ListOptions.of(**options)
-        return await read_page(self._collection, self._codec, selected)
+        return await read_page(self._collection, self._reader(model), selected)
 
+    @overload
     async def list_all(
         self,
         *,
+        page_size: int = ...,
+        resource_version: str = ...,
+        resource_version_match: VersionMatch | None = ...,
+        **selectors: Unpack[Selectors],
+    ) -> ObjectList[T]: ...
+    @overload
+    async def list_all(
+        self,
+        *,
+        model: type[V],
+        page_size: int = ...,
+        resource_version: str = ...,
+        resource_version_match: VersionMatch | None = ...,
+        **selectors: Unpack[Selectors],
+    ) -> ObjectList[V]: ...
+    async def list_all(
+        self,
+        *,
+        model: type[Any] | None = None,
         page_size: int = PAGE_SIZE,
         resource_version: str = "",
         resource_version_match: VersionMatch | None = None,
         **selectors: Unpack[Selectors],
-    ) -> ObjectList[T]:
+    ) -> ObjectList[Any]:
         """The whole collection, read in pages and returned as one list. Safe to cancel.
 
-        If a page token expires, the collection is read again in one request. Use `each` if the
-        collection may not fit into memory.
+        `model` is another class to read the objects as, as for `list`. If a page token expires,
+        the collection is read again in one request. Use `each` if the collection may not fit
+        into memory.
         """
         check_keywords("list_all", selectors, Selectors)
         options = ListOptions.of(
@@ -217,27 +257,43 @@ class ResourceClient(Generic[T]):
             resource_version_match=resource_version_match,
             **selectors,
         )
-        pager = Pager(partial(read_page, self._collection, self._codec), page_size=page_size)
-        return (await pager.list(options, key=key_of))[0]
+        read = partial(read_page, self._collection, self._reader(model))
+        pager = Pager(read, page_size=page_size)
+        # A struct of yours need not have the name of the object.
+        return (await pager.list(options, key=key_of if model is None else None))[0]
 
+    @overload
+    def each(
+        self, *, page_size: int = ..., **selectors: Unpack[Selectors]
+    ) -> AsyncGenerator[T, None]: ...
+    @overload
+    def each(
+        self, *, model: type[V], page_size: int = ..., **selectors: Unpack[Selectors]
+    ) -> AsyncGenerator[V, None]: ...
     async def each(
-        self, *, page_size: int = PAGE_SIZE, **selectors: Unpack[Selectors]
-    ) -> AsyncGenerator[T, None]:
+        self,
+        *,
+        model: type[Any] | None = None,
+        page_size: int = PAGE_SIZE,
+        **selectors: Unpack[Selectors],
+    ) -> AsyncGenerator[Any, None]:
         """Every object, one by one, read in pages and decoded one at a time.
 
+        `model` is another class to read the objects as, as for `list`.
         At most two pages are in memory. No object is returned twice: if a page token expires,
         the iteration continues with the server's new token, or with a new list.
         """
         check_keywords("each", selectors, Selectors)
-        pager = Pager(partial(read_raw_page, self._collection, self._codec), page_size=page_size)
+        reader = self._reader(model)
+        pager = Pager(partial(read_raw_page, self._collection, reader), page_size=page_size)
         async with aclosing(pager.each(ListOptions.of(**selectors), key=identity_of)) as items:
             async for item, page in items:
                 try:
-                    found = self._codec.decode_item(item, page)
+                    found = reader.decode_item(item, page)
                 except DecodeError as error:
                     if not is_refusal(error):
                         raise
-                    again = await self._read_as_json(item, error)
+                    again = await self._read_as_json(reader, item, error)
                     if again is None:
                         continue  # it was deleted meanwhile
                     found = again
@@ -263,37 +319,57 @@ class ResourceClient(Generic[T]):
 
     # --- watching
 
+    @overload
+    def watch(
+        self,
+        *,
+        resource_version: str | None = ...,
+        timeout_seconds: int | None = ...,
+        **selectors: Unpack[Selectors],
+    ) -> AsyncGenerator[WatchEvent[T], None]: ...
+    @overload
+    def watch(
+        self,
+        *,
+        model: type[V],
+        resource_version: str | None = ...,
+        timeout_seconds: int | None = ...,
+        **selectors: Unpack[Selectors],
+    ) -> AsyncGenerator[WatchEvent[V], None]: ...
     async def watch(
         self,
         *,
+        model: type[Any] | None = None,
         resource_version: str | None = None,
         timeout_seconds: int | None = None,
         **selectors: Unpack[Selectors],
-    ) -> AsyncGenerator[WatchEvent[T], None]:
+    ) -> AsyncGenerator[WatchEvent[Any], None]:
         """The changes after `resource_version`, until you close the watch.
 
         A stream that breaks is resumed at its last version. Without `resource_version`, all
-        existing objects come first, as ADDED.
+        existing objects come first, as ADDED. `model` is another class to read the objects as.
         If you leave early, close it (`contextlib.aclosing`).
         Raises: Expired when the version has expired: list, and watch from the version of the list.
         """
         check_keywords("watch", selectors, Selectors)
         options = WatchOptions.of(timeout_seconds=timeout_seconds, **selectors)
         if resource_version is None:
-            page = await self.list(**selectors)
+            options_of_list = ListOptions.of(**selectors)
+            page = await read_page(self._collection, self._reader(model), options_of_list)
             for obj in page:
                 yield WatchEvent("ADDED", obj)
             resource_version = page.version
+        reader = self._reader(model)
         request = await self.raw.watch_request(options)
         formats, resource = self._collection.formats, self._collection.resource_name
         while True:
-            accept = self._codec.protobuf[0] if formats.uses_protobuf(resource) else ""
+            accept = reader.protobuf[0] if formats.uses_protobuf(resource) else ""
             asked = request.replace(accept=accept) if accept else request
             async with self._resuming_watch(asked, resource_version) as events:
                 try:
                     async for event in events:
                         # ERROR events are raised, and bookmarks dropped.
-                        found = self._codec.decode_item(event.object, None)
+                        found = reader.decode_item(event.object, None)
                         resource_version = events.version
                         yield WatchEvent(cast("EventType", event.type), found)
                 except KubeError as error:
@@ -1007,7 +1083,12 @@ class ResourceClient(Generic[T]):
 
     # --- requests
 
-    async def _read_as_json(self, item: bytes, error: DecodeError) -> T | None:
+    def _reader(self, model: type[Any] | None) -> ObjectReader[Any]:
+        return self._codec if model is None else ViewReader(self._codec, model)
+
+    async def _read_as_json(
+        self, reader: ObjectReader[Any], item: bytes, error: DecodeError
+    ) -> Any:
         """The current object, which is read as JSON because its protobuf has unknown fields."""
         from kubeloop.wire.protobuf_codec import identity_in
 
@@ -1016,7 +1097,7 @@ class ResourceClient(Generic[T]):
         identity = identity_in(item)
         client = self.in_namespace(identity.namespace) if identity.namespace else self
         try:
-            return await client._get(identity.name, "", self._codec.accept_one)
+            return await client._get(reader, identity.name, "", reader.accept_one)
         except NotFound as missing:
             if _is_object_missing(missing, identity.name):
                 return None

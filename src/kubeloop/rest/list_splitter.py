@@ -1,4 +1,4 @@
-"""Splits a list into its items while its bytes arrive.
+"""Splits a list into its items while its bytes arrive, JSON or protobuf.
 
 Guarantees: no I/O; the items are the bytes of the response, in order, however they are
 chunked; memory holds a few items and one chunk, however long the list is.
@@ -18,10 +18,11 @@ import msgspec
 
 from kubeloop.errors import DecodeError
 from kubeloop.wire import RawList, split_list
+from kubeloop.wire.protobuf_messages import MAGIC
 
 from .json_scanner import SPACE, ValueScanner
 
-__all__ = ["ITEM_LIMIT", "ListSplitter"]
+__all__ = ["ITEM_LIMIT", "ListSplitter", "ProtobufListSplitter"]
 
 ITEM_LIMIT = 64 * 1024 * 1024  # as `ResponseLimits.object`
 _HEAD_LIMIT = 4 * 1024 * 1024
@@ -197,6 +198,134 @@ class ListSplitter:
             found.append(item)
             start = end + 1
         return start
+
+
+@final
+class ProtobufListSplitter:
+    """The same for a list as protobuf, whose items are messages.
+
+    A list is an envelope (`k8s\\0`) with its type and a message; the items are field 2 of that.
+    """
+
+    def __init__(self, *, item_limit: int | None = ITEM_LIMIT) -> None:
+        self._item_limit = item_limit
+        self._held = bytearray()
+        self._left = 0  # bytes of the message that were not split yet
+        self._is_inside = False  # the message
+        self._outer = bytearray()  # the envelope without the message
+        self._inner = bytearray()  # the message without the items
+
+    def feed(self, chunk: bytes) -> list[bytes]:
+        """The items that are complete. Raises: DecodeError if this is not a list."""
+        held = self._held
+        held += chunk
+        found: list[bytes] = []
+        at = 0
+        if not self._outer:
+            if len(held) < len(MAGIC):
+                return found
+            if not held.startswith(MAGIC):
+                raise DecodeError("the response is not protobuf of the API")
+            self._outer += MAGIC
+            at = len(MAGIC)
+        while (end := self._take(at, found)) >= 0:
+            at = end
+        del held[:at]
+        return found
+
+    def close(self) -> list[bytes]:
+        """Nothing more, at the end of the bytes. Raises: DecodeError for an incomplete list."""
+        if self._held or self._is_inside or not self._outer:
+            raise DecodeError("the list ends inside its items (the response is incomplete)")
+        return []
+
+    def rest(self) -> RawList:
+        """The list without its items, after `close`. Raises: DecodeError if it is not a list."""
+        from kubeloop.wire.protobuf_codec import split_protobuf_list
+
+        return split_protobuf_list(self.text_without_items())
+
+    def text_without_items(self) -> bytes:
+        """The bytes of the list without its items."""
+        return bytes(self._outer + b"\x12" + _varint_bytes(len(self._inner)) + self._inner)
+
+    def _take(self, at: int, found: list[bytes]) -> int:
+        """Take the field at `at`; returns where the next one is, or -1 if it is not complete."""
+        held = self._held
+        if self._is_inside and not self._left:
+            self._is_inside = False
+        if at >= len(held):
+            return -1
+        if held[at] & 7 != _LENGTH_DELIMITED or held[at] > 127:
+            raise DecodeError(f"the list has a field that lists do not have, {held[at]:#x}")
+        size, start = _varint(held, at + 1)
+        if start < 0:
+            return -1
+        end = start + size
+        is_items = held[at] == _FIELD_2
+        if not self._is_inside and is_items:
+            self._check_type()
+            self._is_inside, self._left = True, size
+            return start
+        if self._is_inside:
+            return self._take_inside(at, start, end, found)
+        if size > _HEAD_LIMIT:
+            raise DecodeError("the list has more than 4 MiB around its items")
+        if end > len(held):
+            return -1
+        self._outer += held[at:end]
+        return end
+
+    def _take_inside(self, at: int, start: int, end: int, found: list[bytes]) -> int:
+        limit = self._item_limit if self._held[at] == _FIELD_2 else _HEAD_LIMIT
+        if end - at > self._left:
+            raise DecodeError("an item ends after the list")
+        if limit is not None and end - start > limit:
+            raise DecodeError(
+                f"an item of the list is larger than {limit} bytes, the limit for objects"
+            )
+        if end > len(self._held):
+            return -1
+        if self._held[at] == _FIELD_2:
+            found.append(bytes(self._held[start:end]))
+        else:
+            self._inner += self._held[at:end]
+        self._left -= end - at
+        return end
+
+    def _check_type(self) -> None:
+        from kubeloop.wire.protobuf_codec import open_envelope
+
+        kind = open_envelope(bytes(self._outer)).kind
+        if self._inner or not kind.endswith("List"):
+            raise DecodeError(f"the response is not a list, its kind is {kind[:100]}")
+
+
+_LENGTH_DELIMITED = 2
+_FIELD_2 = 0x12
+
+
+def _varint(held: bytearray, at: int) -> tuple[int, int]:
+    """A length, and the index after it; -1 if it is not complete."""
+    value = shift = 0
+    while at < len(held):
+        byte = held[at]
+        at += 1
+        value |= (byte & 127) << shift
+        if byte < 128:
+            return value, at
+        shift += 7
+        if shift > 35:
+            raise DecodeError("a length of the list is not a number")
+    return 0, -1
+
+
+def _varint_bytes(value: int) -> bytes:
+    found = bytearray()
+    while value > 127:
+        found.append(value & 127 | 128)
+        value >>= 7
+    return bytes([*found, value])
 
 
 def _items_start(held: bytearray) -> int:

@@ -15,9 +15,10 @@ from typing import Self, final
 
 from kubeloop.errors import DecodeError, ResponseTooLarge
 from kubeloop.wire import RawList
+from kubeloop.wire.protobuf_messages import MAGIC
 
 from .incoming import IncomingResponse
-from .list_splitter import ITEM_LIMIT, ListSplitter
+from .list_splitter import ITEM_LIMIT, ListSplitter, ProtobufListSplitter
 from .response import is_not_a_list
 from .response_limits import DEFAULT_RESPONSE_LIMITS, SizeLimit
 
@@ -183,7 +184,9 @@ class ItemStream(_Stream):
         item_limit: int | None = ITEM_LIMIT,
     ) -> None:
         super().__init__(opener, action=action)
-        self._splitter = ListSplitter(item_limit=item_limit)
+        self._item_limit = item_limit
+        self._splitter: ListSplitter | ProtobufListSplitter = ListSplitter(item_limit=item_limit)
+        self._has_begun = False
         self._ready: deque[bytes] = deque()
         self._rest: RawList | None = None
         self._any = False  # an item was received
@@ -226,6 +229,10 @@ class ItemStream(_Stream):
         chunk = await self._chunk()
         try:
             if chunk:
+                if not self._has_begun:
+                    self._has_begun = True
+                    if chunk[:1] == MAGIC[:1]:  # no JSON begins with it
+                        self._splitter = ProtobufListSplitter(item_limit=self._item_limit)
                 self._take(self._splitter.feed(chunk))
             else:
                 self._take(self._splitter.close())

@@ -9,6 +9,7 @@ See also: `kubeloop.clients` (verbs), `kubeloop.cache` (informers, and
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -23,7 +24,7 @@ from typing import (
 
 from kubeloop import clients
 from kubeloop.clients import ALL_NAMESPACES, FieldSelection, LabelSelection
-from kubeloop.errors import InvalidArgument
+from kubeloop.errors import DecodeError, InvalidArgument, KubeError
 from kubeloop.meta import GroupVersionKind, GroupVersionResource
 from kubeloop.wire import Resource, ResourceInfo
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:  # imported with the first informer: not every script needs th
     from kubeloop.cache import (
         CacheMetrics,
         Indexers,
+        Scope,
         SharedInformer,
         StorageFormat,
         Transform,
@@ -38,11 +40,13 @@ if TYPE_CHECKING:  # imported with the first informer: not every script needs th
         WatchErrorHandler,
         WatchListSupport,
     )
-    from kubeloop.clients import PartialObjectMetadata
+    from kubeloop.clients import PartialObjectMetadata, RawCollection, ReadFormat
 
-    from .list_watch import ClientListWatch
+    from .list_watch import ClientListWatch, ProtobufSource
 
 __all__ = ["Client", "InformerOptions"]
+
+MODELS_MINOR = 37  # of the version of Kubernetes that our models are generated from
 
 T = TypeVar("T")
 R = TypeVar("R", bound=Resource)
@@ -57,6 +61,7 @@ class CacheOptions(TypedDict, Generic[T], total=False):
     index: Indexers[T] | None
     store_as: StorageFormat
     transform: Transform[T] | None
+    drop: Sequence[str]
     resync: float
     sync_timeout: float | None
     on_watch_error: WatchErrorHandler | None
@@ -70,6 +75,7 @@ class InformerOptions(CacheOptions[T], Generic[T], total=False):
     namespace: str | None
     selector: LabelSelection | None
     field_selector: FieldSelection | None
+    format: ReadFormat | None
 
 
 class Client(clients.APIClient):
@@ -127,6 +133,7 @@ class Client(clients.APIClient):
         namespace: str | None = ALL_NAMESPACES,
         selector: LabelSelection | None = None,
         field_selector: FieldSelection | None = None,
+        format: ReadFormat | None = None,  # noqa: A002 - what it is
         **options: Unpack[CacheOptions[Any]],
     ) -> SharedInformer[Any]:
         """An informer of the objects of a kind, in all namespaces unless one is named.
@@ -134,8 +141,10 @@ class Client(clients.APIClient):
         Objects are of the class `kind`, dicts if it is not a class, or of the class `model`: a
         struct with only the fields you need. With `metadata_only` the server sends only
         metadata. A namespace of None is the configuration's. `on_watch_error` is called with
-        the error of every failed attempt, in place of a log line. The other options are those
-        of `SharedInformer`.
+        the error of every failed attempt, in place of a log line. `drop` names the fields that
+        are not cached, `metadata.managedFields` by default. `format` is how a built-in kind is
+        read and cached, in place of the client's: "protobuf" costs the server and the cache
+        less, and decoding more. The other options are those of `SharedInformer`.
 
         Raises: InvalidArgument when a selector or an index does not parse.
         """
@@ -155,6 +164,7 @@ class Client(clients.APIClient):
                 ALL_FIELDS if field_selector is None else field_selector
             ),
             metadata_only=metadata_only,
+            format=format,
         )
         if metadata_only:
             model = PartialObjectMetadata
@@ -170,15 +180,21 @@ class Client(clients.APIClient):
         selector: str = "",
         field_selector: str = "",
         metadata_only: bool = False,
+        format: ReadFormat | None = None,  # noqa: A002 - what it is
     ) -> ClientListWatch:
         """The list-watch of a kind, for a reflector; sends nothing yet.
 
-        Cluster-wide kinds ignore the namespace (client-go: `NewListWatchFromClient`).
+        Cluster-wide kinds ignore the namespace (client-go: `NewListWatchFromClient`). `format` is
+        "json" or "protobuf", the client's by default; only built-in kinds and metadata have
+        protobuf, and only with the extra `kubeloop[protobuf]`. Without either, metadata is
+        protobuf if it can be, and everything else JSON.
         """
         from kubeloop.cache import Scope
 
         from .list_watch import ClientListWatch
 
+        if format not in {None, "json", "protobuf"}:
+            raise InvalidArgument(f"format={format!r}: expected 'json' or 'protobuf'")
         found = self._find(kind, "", namespace)
         info = found if isinstance(found, ResourceInfo) else None
         if info is not None and not info.namespaced:
@@ -197,7 +213,54 @@ class Client(clients.APIClient):
             if metadata_only
             else self.resource(cast("Any", kind), namespace=namespace).raw
         )
-        return ClientListWatch(raw, scope, self._watch_list_support)
+        protobuf = None
+        preference = format or self._formats.preference
+        # Metadata is cheaper as protobuf for everyone. Whole objects are too, until they are
+        # decoded: that takes six times as long (docs/explanation/performance.md).
+        if preference == "protobuf" or (preference is None and metadata_only and _has_upb()):
+            protobuf = self._protobuf_source(raw, scope, metadata_only=metadata_only)
+        return ClientListWatch(raw, scope, self._watch_list_support, protobuf=protobuf)
+
+    def _protobuf_source(
+        self, raw: RawCollection, scope: Scope, *, metadata_only: bool
+    ) -> ProtobufSource | None:
+        """None if the objects have no protobuf, or it cannot be read here."""
+        from kubeloop.wire.protobuf_descriptors import is_available
+        from kubeloop.wire.protobuf_messages import message_of
+
+        from .list_watch import ProtobufSource
+
+        if not is_available():
+            return None
+        if metadata_only:
+            accept = clients.METADATA_AS_PROTOBUF
+            message = "meta_v1.PartialObjectMetadata"
+        else:
+            accept = (clients.ACCEPT_PROTOBUF, clients.ACCEPT_PROTOBUF)
+            try:
+                message = message_of(scope.api_version, scope.kind)
+            except DecodeError:
+                return None
+        one, many = accept
+        # To check metadata costs less than to ask for the version of the server.
+        is_newer = None if metadata_only else self._is_server_newer
+        return ProtobufSource(raw.accepting(many, one), message, is_newer)
+
+    async def _is_server_newer(self) -> bool:
+        """Whether the server may have fields that our models do not know.
+
+        Asked once for all informers. A server that does not tell its version may have any.
+        """
+        if self._newer is None:
+            try:
+                found = await self.version()
+                minor = int(found.minor.rstrip("+"))
+            except (KubeError, ValueError):
+                return True
+            self._newer = (found.major, minor) > ("1", MODELS_MINOR)
+        return self._newer
+
+    _newer: bool | None = None
 
     @functools.cached_property
     def _watch_list_support(self) -> WatchListSupport:
@@ -205,6 +268,12 @@ class Client(clients.APIClient):
         from kubeloop.cache import WatchListSupport
 
         return WatchListSupport()
+
+
+def _has_upb() -> bool:
+    from kubeloop.wire.projection_protobuf import has_upb
+
+    return has_upb()
 
 
 def _resource_name(kind: Watchable, info: ResourceInfo | None) -> str:

@@ -6,15 +6,15 @@ imports the other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Self, cast, final
 
-from kubeloop.cache import Scope, WatchListSupport
+from kubeloop.cache import MessageFormat, Scope, WatchListSupport
 from kubeloop.clients import ListOptions, RawCollection, VersionMatch, WatchOptions
 from kubeloop.rest import ItemStream, Watch
 from kubeloop.wire import RawEvent
 
-__all__ = ["ClientListWatch"]
+__all__ = ["ClientListWatch", "ProtobufSource"]
 
 
 @final
@@ -24,10 +24,17 @@ class ClientListWatch:
     streams_lists = True
 
     def __init__(
-        self, raw: RawCollection, scope: Scope, watch_list_support: WatchListSupport | None = None
+        self,
+        raw: RawCollection,
+        scope: Scope,
+        watch_list_support: WatchListSupport | None = None,
+        *,
+        protobuf: ProtobufSource | None = None,
     ) -> None:
         self._raw = raw
         self.scope = scope
+        self._protobuf = protobuf
+        self.messages = None if protobuf is None else protobuf.messages
         self.watch_list_support = watch_list_support or WatchListSupport()
 
     def __repr__(self) -> str:
@@ -37,16 +44,18 @@ class ClientListWatch:
         self, *, resource_version: str, resource_version_match: str, limit: int, page: str
     ) -> ItemStream:
         """One page, read while it arrives. Safe to cancel."""
-        return await self._raw.items(
-            ListOptions(
-                selector=self.scope.selector,
-                field_selector=self.scope.field_selector,
-                limit=limit,
-                next_page=page,
-                resource_version=resource_version,
-                resource_version_match=cast("VersionMatch | None", resource_version_match or None),
-            )
+        options = ListOptions(
+            selector=self.scope.selector,
+            field_selector=self.scope.field_selector,
+            limit=limit,
+            next_page=page,
+            resource_version=resource_version,
+            resource_version_match=cast("VersionMatch | None", resource_version_match or None),
         )
+        if self._protobuf is None or not self._protobuf.messages.is_used:
+            return await self._raw.items(options)
+        await self._protobuf.prepare()
+        return await self._protobuf.raw.items(options)
 
     def watch(
         self, *, resource_version: str, bookmarks: bool, timeout_seconds: int, initial_events: bool
@@ -60,7 +69,29 @@ class ClientListWatch:
             timeout_seconds=timeout_seconds,
             initial_events=initial_events,
         )
-        return WatchStream(self._raw, options)
+        if self._protobuf is None or not self._protobuf.messages.is_used:
+            return WatchStream(self._raw, options)
+        return WatchStream(self._protobuf.raw, options, self._protobuf.prepare)
+
+
+@final
+class ProtobufSource:
+    """How a collection is read as protobuf.
+
+    `is_newer` is whether the server may have newer models; without it, all objects are checked.
+    """
+
+    def __init__(
+        self, raw: RawCollection, message: str, is_newer: Callable[[], Awaitable[bool]] | None
+    ) -> None:
+        self.raw = raw
+        self.messages = MessageFormat(message)
+        self._is_newer = is_newer
+
+    async def prepare(self) -> None:
+        """Find out whether objects may have fields that our models do not know. Safe to cancel."""
+        if self._is_newer is not None:
+            self.messages.checks_fields = await self._is_newer()
 
 
 @final
@@ -71,9 +102,15 @@ class WatchStream:
     attempt, and has its own backoff.
     """
 
-    def __init__(self, raw: RawCollection, options: WatchOptions) -> None:
+    def __init__(
+        self,
+        raw: RawCollection,
+        options: WatchOptions,
+        prepare: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
         self._raw = raw
         self._options = options
+        self._prepare = prepare
         self._watch: Watch | None = None
 
     def __aiter__(self) -> Self:
@@ -118,5 +155,7 @@ class WatchStream:
             await self._watch.aclose()
 
     async def _create(self) -> Watch:
+        if self._prepare is not None:
+            await self._prepare()
         self._watch = await self._raw.watch(self._options, max_retries=0)
         return self._watch

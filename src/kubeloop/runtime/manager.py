@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, final, overload
 
 from kubeloop import clients
 from kubeloop.cache import (
+    DROPPED,
     CacheReport,
     Indexers,
     Lister,
@@ -26,7 +27,13 @@ from kubeloop.cache import (
     Watchable,
     WatchErrorHandler,
 )
-from kubeloop.clients import ALL_NAMESPACES, FieldSelection, LabelSelection, PartialObjectMetadata
+from kubeloop.clients import (
+    ALL_NAMESPACES,
+    FieldSelection,
+    LabelSelection,
+    PartialObjectMetadata,
+    ReadFormat,
+)
 from kubeloop.config import ClusterConfig
 from kubeloop.crd import crd_of
 from kubeloop.errors import InvalidArgument
@@ -204,6 +211,8 @@ class Manager:
         index: Indexers[Any] | None = None,
         store_as: StorageFormat = "bytes",
         transform: Transform[Any] | None = None,
+        drop: Sequence[str] = DROPPED,
+        format: ReadFormat | None = None,  # noqa: A002 - what it is
         on_watch_error: WatchErrorHandler | None = None,
     ) -> None:
         """Cache a kind with other options than the default, for contexts to read.
@@ -222,6 +231,8 @@ class Manager:
             "index": index,
             "store_as": store_as,
             "transform": transform,
+            "drop": drop,
+            "format": format,
         }
         if on_watch_error is not None:
             options["on_watch_error"] = on_watch_error

@@ -19,6 +19,7 @@ from .scalars import Duration, IntOrString, MicroTime, Quantity, Time
 
 # isort: split
 # For other packages of kubeloop; not public.
+from .codec import complete as complete
 from .encoding import to_builtins as to_builtins
 from .encoding import to_data as to_data
 from .encoding import to_json as to_json
@@ -52,10 +53,21 @@ if TYPE_CHECKING:
     from .facts import NO_FACTS as NO_FACTS
     from .facts import FieldFacts as FieldFacts
     from .facts import TypeFacts as TypeFacts
+    from .field_cutter import FieldCutter as FieldCutter
+    from .field_cutter import overlaps as overlaps
     from .int_or_string import check_int_or_string as check_int_or_string
     from .json_values import Json as Json
     from .json_values import JsonObject as JsonObject
     from .manifests import parse_manifest as parse_manifest
+    from .projection_protobuf import MessageProjection as MessageProjection
+    from .projection_protobuf import read_label as read_label
+    from .projection_protobuf import read_owner as read_owner
+    from .projection_protobuf import read_time as read_time
+    from .protobuf_codec import MessageReader as MessageReader
+    from .protobuf_codec import UnknownFields as UnknownFields
+    from .protobuf_codec import identity_in as identity_in
+    from .protobuf_codec import message_reader as message_reader
+    from .protobuf_codec import open_envelope as open_envelope
     from .schema import facts_of as facts_of
 else:
     __getattr__, __dir__ = lazy_names(
@@ -63,10 +75,15 @@ else:
         {
             ".definitions": "Column ScalePaths required_fields",
             ".facts": "FieldFacts NO_FACTS TypeFacts",
+            ".field_cutter": "FieldCutter overlaps",
             ".int_or_string": "check_int_or_string parse_int_or_string scaled_value",
             ".json_values": "Json JsonObject",
             ".manifests": "dump_yaml load_yaml parse_manifest",
             ".projection": "Projection",
+            ".projection_protobuf": "MessageProjection read_label read_owner read_time",
+            ".protobuf_codec": (
+                "MessageReader UnknownFields identity_in message_reader open_envelope"
+            ),
             ".schema": "facts_of",
         },
     )

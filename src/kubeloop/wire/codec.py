@@ -39,7 +39,7 @@ from .plan import ListOf, MapOf, Node, Object, Value, View, node_for, plan_of
 from .quantity import Quantity, cached_quantity, decode_quantity
 from .times import Duration, MicroTime, parse_micro_time
 
-__all__ = ["decode", "from_builtins", "from_json", "from_yaml", "hook"]
+__all__ = ["complete", "decode", "from_builtins", "from_json", "from_yaml", "hook"]
 
 T = TypeVar("T")
 M = TypeVar("M", bound=Model)
@@ -58,7 +58,7 @@ def decode(type_: type[T], text: bytes | str | msgspec.Raw) -> T:
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise _not_json(error) from error
     if isinstance(value, Kind):
-        _complete(value)
+        complete(value)
     return value
 
 
@@ -239,7 +239,7 @@ _managed_fields_slot = slot_reader(ObjectMeta, "managed_fields")
 _fields_slot = slot_reader(ManagedFieldsEntry, "fields_v1")
 
 
-def _complete(model: Kind) -> None:
+def complete(model: Kind) -> None:
     """Check the kind of a decoded object, and let it own all its parts."""
     found_version, found_kind = api_version_slot(model), kind_slot(model)
     if found_kind is not UNSET or found_version is not UNSET:  # items of lists have neither

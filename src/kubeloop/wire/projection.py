@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, final
 
@@ -21,7 +21,7 @@ from .errors import DecodeError, InvalidArgument
 from .model import Model
 from .plan import ListOf, MapOf, Node, Object, Value, node_for, plan_of
 
-__all__ = ["Projection", "parse_path"]
+__all__ = ["FieldTree", "Projection", "field_tree", "parse_path"]
 
 _STEP = re.compile(
     r"""\.?(?P<name>[A-Za-z_$][\w$-]*)|\[(?P<quote>['"])(?P<key>(?:(?!(?P=quote)).)+)(?P=quote)\]"""
@@ -79,7 +79,7 @@ class Projection:
             if of is not None:
                 _check(path, steps, node_for(of))
         by_steps = {parse_path(path): type_ for path, type_ in types.items()}
-        self._row = _row_type(_tree(self._steps.values()), by_steps)
+        self._row = _row_type(field_tree(self._steps.values()), by_steps)
         self._decoder = msgspec.json.Decoder(self._row, dec_hook=hook)
         places = [
             _location(self._row, self._steps[path]) for path in paths
@@ -110,7 +110,10 @@ class Projection:
 
     def read(self, text: bytes | msgspec.Raw | str) -> tuple[Any, ...]:
         """The values of all paths. Raises `DecodeError` as `decode` does."""
-        row = self.decode(text)
+        return self.values(self.decode(text))
+
+    def values(self, row: Any) -> tuple[Any, ...]:
+        """The values of all paths in a row."""
         if self.values_of is not None:
             found: tuple[Any, ...] = self.values_of(row)
             return found
@@ -155,13 +158,14 @@ def _why(node: Node, step: str) -> str:
 
 
 # None is the end of a path; a path that is a prefix of another one wins.
-_Tree = dict[str, "_Tree | None"]
+FieldTree = dict[str, "FieldTree | None"]
 
 
-def _tree(paths: Any) -> _Tree:
-    tree: _Tree = {}
+def field_tree(paths: Iterable[tuple[str, ...]]) -> FieldTree:
+    """The paths by their steps."""
+    tree: FieldTree = {}
     for steps in sorted(paths, key=len):
-        row_type: _Tree | None = tree
+        row_type: FieldTree | None = tree
         for step in steps[:-1]:
             row_type = row_type.setdefault(step, {}) if row_type is not None else None
         if row_type is not None:
@@ -170,7 +174,7 @@ def _tree(paths: Any) -> _Tree:
 
 
 def _row_type(
-    tree: _Tree, types: Mapping[tuple[str, ...], Any], above: tuple[str, ...] = ()
+    tree: FieldTree, types: Mapping[tuple[str, ...], Any], above: tuple[str, ...] = ()
 ) -> type[msgspec.Struct]:
     """A struct for the fields of one level; msgspec skips unknown keys."""
     fields: list[tuple[str, Any, Any]] = []

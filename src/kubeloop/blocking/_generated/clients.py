@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from os import PathLike
@@ -83,6 +83,7 @@ __all__ = [
 
 P = TypeVar("P", "Pod", "Service", "Node")
 T = TypeVar("T")
+V = TypeVar("V")
 
 
 @final
@@ -118,13 +119,22 @@ class ResourceClient(Generic[T]):
         """
         return self._reference.call(lambda wrapped: wrapped.info())
 
-    def get(self, name: str, *, resource_version: str = "") -> T:
+    @overload
+    def get(self, name: str, *, resource_version: str = ...) -> T: ...
+
+    @overload
+    def get(self, name: str, *, model: type[V], resource_version: str = ...) -> V: ...
+
+    def get(self, name: str, *, model: type[Any] | None = None, resource_version: str = "") -> Any:
         """The object; with `resource_version="0"` the server may return a cached version.
 
+        `model` is another class to read it as: a struct with only the fields you need.
         Raises: NotFound. Safe to interrupt.
         """
         return self._reference.call(
-            lambda wrapped: wrapped.get(name, resource_version=resource_version)
+            lambda wrapped: cast("Callable[..., Awaitable[Any]]", wrapped.get)(
+                name, model=model, resource_version=resource_version
+            )
         )
 
     def get_or_none(self, name: str, *, resource_version: str = "") -> T | None:
@@ -143,29 +153,66 @@ class ResourceClient(Generic[T]):
         """
         return self._reference.call(lambda wrapped: wrapped.exists(name))
 
-    def list(self, **options: Unpack[ListArguments]) -> ObjectList[T]:
+    @overload
+    def list(self, **options: Unpack[ListArguments]) -> ObjectList[T]: ...
+
+    @overload
+    def list(self, *, model: type[V], **options: Unpack[ListArguments]) -> ObjectList[V]: ...
+
+    def list(
+        self, *, model: type[Any] | None = None, **options: Unpack[ListArguments]
+    ) -> ObjectList[Any]:
         """One page of the collection, or all of it without `limit`, in one request.
 
+        `model` is another class to read the objects as: a struct with only the fields you need.
         For collections of some thousand objects use `list_all`, for larger ones `each`.
         Raises: Expired when `resource_version` or `next_page` has expired. Safe to interrupt.
         """
-        return self._reference.call(lambda wrapped: wrapped.list(**options))
+        return self._reference.call(
+            lambda wrapped: cast("Callable[..., Awaitable[ObjectList[Any]]]", wrapped.list)(
+                model=model, **options
+            )
+        )
+
+    @overload
+    def list_all(
+        self,
+        *,
+        page_size: int = ...,
+        resource_version: str = ...,
+        resource_version_match: VersionMatch | None = ...,
+        **selectors: Unpack[Selectors],
+    ) -> ObjectList[T]: ...
+
+    @overload
+    def list_all(
+        self,
+        *,
+        model: type[V],
+        page_size: int = ...,
+        resource_version: str = ...,
+        resource_version_match: VersionMatch | None = ...,
+        **selectors: Unpack[Selectors],
+    ) -> ObjectList[V]: ...
 
     def list_all(
         self,
         *,
+        model: type[Any] | None = None,
         page_size: int = PAGE_SIZE,
         resource_version: str = "",
         resource_version_match: VersionMatch | None = None,
         **selectors: Unpack[Selectors],
-    ) -> ObjectList[T]:
+    ) -> ObjectList[Any]:
         """The whole collection, read in pages and returned as one list. Safe to interrupt.
 
-        If a page token expires, the collection is read again in one request. Use `each` if the
-        collection may not fit into memory.
+        `model` is another class to read the objects as, as for `list`. If a page token expires,
+        the collection is read again in one request. Use `each` if the collection may not fit
+        into memory.
         """
         return self._reference.call(
-            lambda wrapped: wrapped.list_all(
+            lambda wrapped: cast("Callable[..., Awaitable[ObjectList[Any]]]", wrapped.list_all)(
+                model=model,
                 page_size=page_size,
                 resource_version=resource_version,
                 resource_version_match=resource_version_match,
@@ -173,14 +220,31 @@ class ResourceClient(Generic[T]):
             )
         )
 
-    def each(self, *, page_size: int = PAGE_SIZE, **selectors: Unpack[Selectors]) -> Stream[T]:
+    @overload
+    def each(self, *, page_size: int = ..., **selectors: Unpack[Selectors]) -> Stream[T]: ...
+
+    @overload
+    def each(
+        self, *, model: type[V], page_size: int = ..., **selectors: Unpack[Selectors]
+    ) -> Stream[V]: ...
+
+    def each(
+        self,
+        *,
+        model: type[Any] | None = None,
+        page_size: int = PAGE_SIZE,
+        **selectors: Unpack[Selectors],
+    ) -> Stream[Any]:
         """Every object, one by one, read in pages and decoded one at a time.
 
+        `model` is another class to read the objects as, as for `list`.
         At most two pages are in memory. No object is returned twice: if a page token expires,
         the iteration continues with the server's new token, or with a new list.
         """
         return self._reference.stream(
-            lambda wrapped: wrapped.each(page_size=page_size, **selectors)
+            lambda wrapped: cast("Callable[..., AsyncIterator[Any]]", wrapped.each)(
+                model=model, page_size=page_size, **selectors
+            )
         )
 
     def table(
@@ -199,23 +263,46 @@ class ResourceClient(Generic[T]):
             )
         )
 
+    @overload
     def watch(
         self,
         *,
+        resource_version: str | None = ...,
+        timeout_seconds: int | None = ...,
+        **selectors: Unpack[Selectors],
+    ) -> Stream[WatchEvent[T]]: ...
+
+    @overload
+    def watch(
+        self,
+        *,
+        model: type[V],
+        resource_version: str | None = ...,
+        timeout_seconds: int | None = ...,
+        **selectors: Unpack[Selectors],
+    ) -> Stream[WatchEvent[V]]: ...
+
+    def watch(
+        self,
+        *,
+        model: type[Any] | None = None,
         resource_version: str | None = None,
         timeout_seconds: int | None = None,
         **selectors: Unpack[Selectors],
-    ) -> Stream[WatchEvent[T]]:
+    ) -> Stream[WatchEvent[Any]]:
         """The changes after `resource_version`, until you close the watch.
 
         A stream that breaks is resumed at its last version. Without `resource_version`, all
-        existing objects come first, as ADDED.
+        existing objects come first, as ADDED. `model` is another class to read the objects as.
         If you leave early, close it (or use `with`).
         Raises: Expired when the version has expired: list, and watch from the version of the list.
         """
         return self._reference.stream(
-            lambda wrapped: wrapped.watch(
-                resource_version=resource_version, timeout_seconds=timeout_seconds, **selectors
+            lambda wrapped: cast("Callable[..., AsyncIterator[WatchEvent[Any]]]", wrapped.watch)(
+                model=model,
+                resource_version=resource_version,
+                timeout_seconds=timeout_seconds,
+                **selectors,
             )
         )
 
