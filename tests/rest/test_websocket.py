@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hashlib
 from typing import Any
@@ -15,7 +16,9 @@ from kubeloop.errors import (
     TimeoutExceeded,
     TransportError,
 )
+from kubeloop.kit import ManualClock
 from kubeloop.rest import ResponseLimits, Timeouts, resource_request
+from kubeloop.rest.connections import Connection
 from tests.support.scripted_server import (
     PODS,
     ReceivedRequest,
@@ -99,3 +102,34 @@ async def test_a_websocket_follows_no_redirect(server: ScriptedServer) -> None:
                 await rest.websocket(EXEC)
 
         assert not elsewhere.received
+
+
+async def test_a_client_that_is_closed_at_the_moment_of_the_switch_is_a_kubeloop_error(
+    server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.respond(switches)
+    on_upgrade = Connection.on_upgrade
+
+    def abort_first(self: Connection, *head: Any) -> None:
+        # What `aclose` does, before the task that opens the WebSocket continues.
+        asyncio.get_running_loop().call_soon(self._pool.abort)
+        on_upgrade(self, *head)
+
+    monkeypatch.setattr(Connection, "on_upgrade", abort_first)
+    async with client_for(server) as rest:
+        with pytest.raises(TransportError, match="the client was closed"):
+            await rest.websocket(EXEC, protocols=("v5.channel.k8s.io",))
+
+
+async def test_a_switch_of_protocols_that_was_not_requested_is_an_error_at_once(
+    server: ScriptedServer, clock: ManualClock
+) -> None:
+    async def switch(_: ReceivedRequest, connection: ServerConnection) -> None:
+        await connection.send(b"HTTP/1.1 101 Go\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n")
+        await connection.hang()
+
+    server.respond(switch)
+    async with client_for(server, clock=clock) as rest:
+        with pytest.raises(TransportError, match="which was not requested"):
+            await rest.send(EXEC)
+        await server.until(lambda seen: seen.closed == 1)

@@ -21,7 +21,7 @@ from kubeloop.kit import Clock
 from .connections import Connection
 from .decompression import GzipDecompressor
 from .failures import failure_of, idle_failure, late_failure
-from .http1 import ResponseHeaders
+from .http1 import ProtocolError, ResponseHeaders
 from .request import Request
 from .response_limits import RATIO_APPLIES_FROM, SizeLimit
 from .timeouts import Timeouts
@@ -181,6 +181,8 @@ class IncomingResponse:
 
     def on_upgrade(self, status: int, headers: ResponseHeaders, received: bytes) -> None:
         self.status, self.headers, self._upgraded = status, headers, received
+        # For a caller that reads it as a response: no body follows.
+        self._error = ProtocolError("the server switched protocols, which was not requested")
         self._wake()
 
     # --- the body
@@ -396,9 +398,15 @@ class IncomingResponse:
             self._wake()
 
     def detach(self) -> tuple[asyncio.Transport, bytes]:
-        """The transport after a switch of protocols, and what was received on it."""
-        assert self.connection is not None
+        """The transport after a switch of protocols, and what was received on it.
+
+        Raises:
+            TransportError: the connection was lost meanwhile, such as when the client was closed.
+        """
         assert self._upgraded is not None
+        if self.connection is None:
+            assert self._error is not None
+            raise self._failure(self._error) from self._error
         connection, self.connection = self.connection, None
         return connection.detach(), self._upgraded
 
