@@ -67,7 +67,11 @@ def resident(process: subprocess.Popen[bytes], field: str) -> int:
 def reading(environment: dict[str, str], *words: str) -> Iterator[subprocess.Popen[bytes]]:
     """The command with a pipe that no one reads yet; killed at the end if it still runs."""
     with subprocess.Popen(
-        command(*words), env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        command(*words),
+        env=environment,
+        stdin=subprocess.PIPE,  # without an end
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     ) as process:
         try:
             yield process
