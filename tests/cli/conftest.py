@@ -123,6 +123,11 @@ class Terminal:
             self._read()
         return plain(self.raw)
 
+    def read_more(self) -> str:
+        """The output so far without control sequences, after 50 ms if nothing arrives."""
+        self._read()
+        return plain(self.raw)
+
     def rest(self) -> str:
         """The whole output, after the command has ended."""
         while self.process.poll() is None or self._read():

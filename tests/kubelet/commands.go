@@ -20,13 +20,20 @@ import (
 //	sizes N       writes the first N sizes of the terminal, as WIDTHxHEIGHT
 //	sleep         waits until the client disconnects
 //	exit CODE     exits with the code
-type commands struct{}
+//
+// With `programs`, those replace the commands of the same name.
+type commands struct{ programs *programs }
 
-func (commands) ExecInContainer(
+func (c commands) ExecInContainer(
 	ctx context.Context, _, _, _ string, command []string,
 	in io.Reader, out, errors io.WriteCloser,
-	_ bool, sizes <-chan remotecommand.TerminalSize, _ time.Duration,
+	tty bool, sizes <-chan remotecommand.TerminalSize, _ time.Duration,
 ) error {
+	if c.programs != nil {
+		if path, found := c.programs.paths[command[0]]; found {
+			return c.programs.run(ctx, path, command, in, out, errors, tty, sizes)
+		}
+	}
 	words := strings.Join(command[1:], " ")
 	switch command[0] {
 	case "echo":

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
+import shutil
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -27,7 +28,6 @@ from kubeloop.wire.core.v1 import (
 from kubeloop.wire.meta.v1 import ObjectMeta
 
 PROGRAM = cached_assets() / "stand-in-kubelet"
-NODE = "stand-in"
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
@@ -44,8 +44,39 @@ async def plane(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Contr
         yield plane
 
 
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def container(
+    plane: ControlPlane, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Path]:
+    """The folder of containers that run real programs: those of the pods `shell` and `direct`.
+
+    The node of `direct` declares that its kubelet handles WebSockets; for `shell` the API server
+    translates them.
+    """
+    if missing := [each for each in ("sh", "cat", "tar") if shutil.which(each) is None]:
+        pytest.skip(f"this machine does not have {' and '.join(missing)}")
+    folder = tmp_path_factory.mktemp("container")
+    certificates = tmp_path_factory.mktemp("kubelet-with-programs")
+    async with kubelet(plane, certificates, f"-programs={folder}") as port:
+        await _register(plane, port, node="programs", pod="shell")
+        await _register(
+            plane,
+            port,
+            node="programs-direct",
+            pod="direct",
+            features=["ExtendWebSocketsToKubelet"],
+        )
+        yield folder
+
+
+@pytest.fixture(params=["shell", "direct"])
+def pod(request: pytest.FixtureRequest, container: Path) -> str:
+    """Each of the two pods with real programs."""
+    return str(request.param)
+
+
 @asynccontextmanager
-async def kubelet(plane: ControlPlane, folder: Path) -> AsyncIterator[int]:
+async def kubelet(plane: ControlPlane, folder: Path, *flags: str) -> AsyncIterator[int]:
     """The port of a stand-in kubelet that runs while the block lasts."""
     certificate, key = plane.server_certificate().write(folder, "kubelet")
     (folder / "ca.crt").write_bytes(plane.ca)
@@ -54,6 +85,7 @@ async def kubelet(plane: ControlPlane, folder: Path) -> AsyncIterator[int]:
         f"-cert={certificate}",
         f"-key={key}",
         f"-ca={folder / 'ca.crt'}",
+        *flags,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
     )
@@ -66,15 +98,24 @@ async def kubelet(plane: ControlPlane, folder: Path) -> AsyncIterator[int]:
         await process.wait()
 
 
-async def _register(plane: ControlPlane, port: int) -> None:
+async def _register(
+    plane: ControlPlane,
+    port: int,
+    *,
+    node: str = "stand-in",
+    pod: str = "web",
+    features: Sequence[str] = (),
+) -> None:
+    """Create a node whose kubelet listens on that port, and a pod on it."""
     core = plane.client().core_v1
-    node = await core.nodes().create(Node(metadata=ObjectMeta(name=NODE)))
-    node.status = NodeStatus(
+    created = await core.nodes().create(Node(metadata=ObjectMeta(name=node)))
+    created.status = NodeStatus(
         addresses=[NodeAddress(type="InternalIP", address="127.0.0.1")],
         daemon_endpoints=NodeDaemonEndpoints(kubelet_endpoint=DaemonEndpoint(port=port)),
+        declared_features=list(features),
     )
-    await core.nodes().status.update(node)
-    spec = PodSpec(node_name=NODE, containers=[Container(name="app", image="none")])
-    pod = await core.pods("default").create(Pod(metadata=ObjectMeta(name="web"), spec=spec))
-    pod.status = PodStatus(phase="Running")
-    await core.pods("default").status.update(pod)
+    await core.nodes().status.update(created)
+    spec = PodSpec(node_name=node, containers=[Container(name="app", image="none")])
+    running = await core.pods("default").create(Pod(metadata=ObjectMeta(name=pod), spec=spec))
+    running.status = PodStatus(phase="Running")
+    await core.pods("default").status.update(running)

@@ -1,10 +1,12 @@
 // A kubelet for tests: it runs no containers, and serves the streams of any pod.
 //
-//	stand-in-kubelet -port N -cert FILE -key FILE -ca FILE
+//	stand-in-kubelet -port N -cert FILE -key FILE -ca FILE [-programs FOLDER]
 //
 // The protocols are those of Kubernetes (k8s.io/cri-streaming). A container can run a handful of
-// built-in commands, never a program of this machine. The kubelet listens on loopback only,
-// requires a client certificate of the given CA, and exits at the end of its input.
+// built-in commands, and no program of this machine, unless -programs is given: then sh, cat, tar
+// and vi are those of this machine, started in FOLDER with an empty environment. The kubelet
+// listens on loopback only, requires a client certificate of the given CA, and exits at the end
+// of its input.
 package main
 
 import (
@@ -35,15 +37,24 @@ func main() {
 	cert := flag.String("cert", "", "server certificate")
 	key := flag.String("key", "", "its key")
 	ca := flag.String("ca", "", "CA of client certificates")
+	folder := flag.String("programs", "", "run sh, cat, tar and vi of this machine in this folder")
 	flag.Parse()
 
-	server := &http.Server{Handler: routes(), TLSConfig: clientTLS(*ca)}
+	container := commands{}
+	if *folder != "" {
+		checkFolder(*folder)
+		container.programs = findPrograms(*folder)
+	}
+	server := &http.Server{Handler: translating(routes(container)), TLSConfig: clientTLS(*ca)}
 	// The streams take over the connection, which HTTP/2 does not allow.
 	server.TLSNextProto = map[string]func(*http.Server, *tls.Conn, http.Handler){}
 	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", *port))
 	check(err)
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
+		if container.programs != nil {
+			container.programs.kill()
+		}
 		os.Exit(0)
 	}()
 	fmt.Println(listener.Addr().(*net.TCPAddr).Port)
@@ -61,32 +72,32 @@ func clientTLS(file string) *tls.Config {
 }
 
 // routes are the paths that kube-apiserver requests from a kubelet.
-func routes() http.Handler {
+func routes(container commands) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("/exec/{namespace}/{pod}/{container}", serveExec)
-	mux.HandleFunc("/attach/{namespace}/{pod}/{container}", serveAttach)
+	mux.HandleFunc("/exec/{namespace}/{pod}/{container}", container.serveExec)
+	mux.HandleFunc("/attach/{namespace}/{pod}/{container}", container.serveAttach)
 	mux.HandleFunc("/portForward/{namespace}/{pod}", servePortForward)
 	mux.HandleFunc("/containerLogs/{namespace}/{pod}/{container}", serveLogs)
 	return mux
 }
 
-func serveExec(w http.ResponseWriter, r *http.Request) {
+func (c commands) serveExec(w http.ResponseWriter, r *http.Request) {
 	options, err := remotecommand.NewOptions(r)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	remotecommand.ServeExec(w, r, commands{}, r.PathValue("pod"), "", r.PathValue("container"),
+	remotecommand.ServeExec(w, r, c, r.PathValue("pod"), "", r.PathValue("container"),
 		r.URL.Query()["command"], options, idle, creation, remotecommand.SupportedStreamingProtocols)
 }
 
-func serveAttach(w http.ResponseWriter, r *http.Request) {
+func (c commands) serveAttach(w http.ResponseWriter, r *http.Request) {
 	options, err := remotecommand.NewOptions(r)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	remotecommand.ServeAttach(w, r, commands{}, r.PathValue("pod"), "", r.PathValue("container"),
+	remotecommand.ServeAttach(w, r, c, r.PathValue("pod"), "", r.PathValue("container"),
 		options, idle, creation, remotecommand.SupportedStreamingProtocols)
 }
 

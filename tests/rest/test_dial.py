@@ -11,11 +11,12 @@ import ssl
 import stat
 import struct
 import sys
+import threading
 import types
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import uvloop
@@ -951,5 +952,58 @@ def test_a_dial_cancelled_while_the_server_is_silent_leaves_no_socket(
                     await asyncio.gather(dialing, return_exceptions=True)
                     while server.open:
                         await asyncio.sleep(0.001)
+
+    run(scenario)
+
+
+# --- the end of a connection
+
+
+class PausingUser(asyncio.Protocol):
+    """Pauses at its first bytes, and counts all of them."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.ended = asyncio.get_running_loop().create_future()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast("asyncio.Transport", transport)
+
+    def data_received(self, data: bytes) -> None:
+        if not self.size:
+            self.transport.pause_reading()
+        self.size += len(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.ended.set_result(exc)
+
+
+@pytest.mark.parametrize("size", [10_000, 200_000, 1_000_000])
+def test_a_server_that_closes_while_reading_is_paused_loses_no_bytes(
+    run: Callable[[Work], None], tls: Contexts, size: int
+) -> None:
+    """kube-apiserver closes a stream at once, in the middle of what a slow reader has to read."""
+    closed = threading.Event()
+
+    def serve(listener: socket.socket) -> None:
+        connection, _ = listener.accept()
+        with tls.server.wrap_socket(connection, server_side=True) as secured:
+            secured.sendall(bytes(size))
+        closed.set()
+
+    async def scenario() -> None:
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            thread = threading.Thread(target=serve, args=(listener,))
+            thread.start()
+            dialer = Dialer(f"https://localhost:{listener.getsockname()[1]}", proxy=None)
+            user = PausingUser()
+            transport = await dialer.dial(user, tls=tls.client, server_hostname="localhost")
+            await asyncio.to_thread(closed.wait, 1)
+            for _ in range(20):
+                await asyncio.sleep(0.001)  # the event loop sees the end, if it reads it
+            transport.resume_reading()
+            await user.ended
+            await asyncio.to_thread(thread.join)
+        assert user.size == size
 
     run(scenario)

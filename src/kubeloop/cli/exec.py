@@ -193,6 +193,11 @@ async def _send(process: Process) -> None:
 
 
 async def _resize(process: Process, terminal: RawTerminal) -> None:
-    while True:
-        await process.resize(*terminal.size())
-        await terminal.resized()
+    from kubeloop.errors import TransportError
+
+    try:
+        while True:
+            await process.resize(*terminal.size())
+            await terminal.resized()
+    except TransportError:
+        return  # the program may have ended already; else the outputs report it

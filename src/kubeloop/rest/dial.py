@@ -460,6 +460,11 @@ async def _start_tls(
     )
     if secured is None:
         raise ConnectionResetError(errno.ECONNRESET, "closed during the TLS handshake")
+    # While its user has paused reading, bytes stay in the socket: uvloop drops those that it holds
+    # when the server closes the connection meanwhile.
+    limit = getattr(secured, "set_read_buffer_limits", None)
+    if limit is not None:  # a simulated loop has none
+        limit(high=1, low=0)
     # The transport keeps the server's certificate as some 40 objects, which no one reads: 2 kB
     # for each of hundreds of watches.
     certificate = secured.get_extra_info("peercert")

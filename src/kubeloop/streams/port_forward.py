@@ -240,12 +240,21 @@ class _Forwarder:
             def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
                 self._accept(remote, reader, writer)
 
-            server = await asyncio.start_server(accept, sock=listener, backlog=_BACKLOG)
+            server = await asyncio.start_server(
+                accept, sock=listener, backlog=_BACKLOG, start_serving=False
+            )
         except BaseException:
             listener.close()
             raise
+        try:
+            # The event loop has the socket from here on: only the server can close it, or the
+            # loop takes the next connection with the same number for this one.
+            await server.start_serving()
+        except BaseException:
+            server.close()
+            raise
         self._servers.append(server)
-        return int(listener.getsockname()[1])
+        return int(server.sockets[0].getsockname()[1])
 
     def close(self) -> None:
         """Stop to listen, and close the tunnel; the owner of the tasks ends the connections."""
@@ -271,12 +280,19 @@ class _Forwarder:
         self, remote: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         self._accepted += 1
+
+        def abort(_: object) -> None:
+            if not writer.is_closing():
+                writer.transport.abort()  # the peer learns that something is missing
+
         try:
-            self._tasks.spawn(
+            task = self._tasks.spawn(
                 self._serve(remote, reader, writer), name=f"connection {self._accepted}"
             )
         except RuntimeError:  # the block is ending
             writer.transport.abort()
+        else:
+            task.add_done_callback(abort)  # also if it is cancelled before it starts
 
     async def _serve(
         self, remote: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
@@ -297,8 +313,6 @@ class _Forwarder:
             log.warning("connection to port %d of %s: %s", remote, self._target, error)
         finally:
             self._open -= 1
-            if not writer.is_closing():
-                writer.transport.abort()  # the peer learns that something is missing
 
     async def _dial(self, remote: int) -> PortConnection:
         delays = _BACKOFF.delays()

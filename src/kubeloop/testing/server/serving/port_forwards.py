@@ -109,7 +109,11 @@ class _Target:
                 why = os.strerror(error.errno) if error.errno else str(error)
                 raise OSError(self._error(port, why.lower())) from error
         near, far = socket.socketpair()
-        reader, writer = await asyncio.open_connection(sock=far)
+        try:
+            reader, writer = await asyncio.open_connection(sock=far)
+        except BaseException:
+            near.close()
+            raise
 
         async def handle() -> None:
             try:
