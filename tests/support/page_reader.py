@@ -45,6 +45,7 @@ OPTIONAL = {
     "cli": ("click", "rich", "cryptography"),
     "compression": ("zstandard",),
     "metrics": ("prometheus_client",),
+    "protobuf": ("google.protobuf",),
     "testing": ("cryptography",),
     "tracing": ("opentelemetry",),
     "pytest": ("pytest",),

@@ -1,9 +1,9 @@
 """How a `RESTClient` encodes and decodes bodies: media types, encode, decode, framing.
 
 A codec decides the default `Accept` and `Content-Type` of requests, `Response.decode`, and how
-the bytes of `RESTClient.watch` are split into events, whose objects are always JSON. It is not a
-switch for another format: clients (`kubeloop.clients`), lists and informers read and write JSON,
-and a client rejects a `RESTClient` with a codec for another format.
+the bytes of `RESTClient.watch` are split into events. It is not a switch for another format:
+clients (`kubeloop.clients`) write JSON and read JSON or, if a request accepts it, protobuf, which
+needs no codec; a client rejects a `RESTClient` with a codec for another format.
 See also: `kubeloop.wire` (models), `frames` (events of a watch).
 """
 
