@@ -16,6 +16,7 @@ from kubeloop.errors import DecodeError
 from kubeloop.meta import ObjectKey
 from kubeloop.wire import RawEvent, UnknownFields
 from kubeloop.wire.core.v1 import Pod
+from kubeloop.wire.meta.v1 import ObjectMeta
 from kubeloop.wire.protobuf_writing import envelope, message_bytes
 from tests.wire.test_protobuf import field
 
@@ -29,6 +30,12 @@ class Where(msgspec.Struct):
     """A struct with one field."""
 
     spec: dict[str, Any]
+
+
+class Named(msgspec.Struct):
+    """A struct with a model in it, which has a field that is decoded later."""
+
+    metadata: ObjectMeta
 
 
 def message(number: int = 1, **metadata: Any) -> bytes:
@@ -67,7 +74,7 @@ def test_an_entry_is_the_same_in_both_formats(store_as: StorageFormat, drop: tup
         assert msgspec.json.decode(codec.raw(found)) == msgspec.json.decode(codec.raw(expected))
 
 
-@pytest.mark.parametrize("model", [dict, Where])
+@pytest.mark.parametrize("model", [dict, Where, Named])
 def test_a_message_is_read_as_the_model_of_the_cache(model: type[Any]) -> None:
     codec = codec_of(model)
 

@@ -160,25 +160,28 @@ class EntryCodec(Generic[T]):
         """Whether `decode` returns the object that the cache holds, which must not be changed."""
         return self._storage.shares_objects
 
-    def project(self, raw: bytes) -> tuple[Any, ...] | None:
-        """What is read of an object as servers send it, for `usual_entry`; None for others."""
+    def project(self, raw: bytes) -> tuple[tuple[Any, ...], bytes] | None:
+        """What is read of an object as servers send it, and what is stored, for `usual_entry`.
+
+        None for others.
+        """
         if self._decode_row is None:
             return None
         try:
             values: tuple[Any, ...] = self._values_of(self._decode_row(raw))
         except _UNUSUAL:
             return None
-        return values
+        if self._cutter is not None:
+            # Here, so that the memory of the longer text is free for the next object.
+            count = len(values) - len(self._dropped)
+            return values[:count], self._cutter.cut_found(raw, values[count:])
+        return values, raw
 
     def usual_entry(self, projected: tuple[Any, ...], raw: bytes) -> Entry | None:
         """The entry of an object that was projected; None if `parse` has to look closer."""
         name, namespace, uid, version, generation, labels, owners, deletion, *values = projected
         if not name:
             return None
-        if self._cutter is not None:
-            count = len(self._paths)
-            raw = self._cutter.cut_found(raw, values[count:])
-            del values[count:]
         if namespace:
             namespace = self._names.get(namespace) or self._names.put(namespace, namespace)
         key = ObjectKey(namespace or "", name)
@@ -216,8 +219,8 @@ class EntryCodec(Generic[T]):
             raw = bytes(raw)
         if raw[:1] != b"{" and (self._message or self.store_as == "compressed"):
             raw = raw.lstrip()
-        values = self.project(raw)
-        entry = None if values is None else self.usual_entry(values, raw)
+        projected = self.project(raw)
+        entry = None if projected is None else self.usual_entry(*projected)
         if entry is not None:
             return entry
         try:

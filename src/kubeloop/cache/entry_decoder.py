@@ -72,7 +72,7 @@ def _message_in(raw: bytes) -> bytes:
 class ProjectedEvent(RawEvent, frozen=True, gc=False):
     """An event with the values that an `EntryDecoder` has read of its object."""
 
-    content: bytes = b""  # of the object
+    content: bytes = b""  # of the object, without the fields that are dropped; as in `object`
     values: tuple[Any, ...] = ()
 
 
@@ -121,9 +121,10 @@ class EntryDecoder(Generic[T]):
         if kind is None or not line.endswith(b"}}"):
             return split_event(line)
         content = line[start + 9 : -1]
-        values = self._codec.project(content)
-        if values is None:
+        projected = self._codec.project(content)
+        if projected is None:
             return split_event(line)
+        values, content = projected
         return ProjectedEvent(kind, Raw(content), content, values)
 
     def decode_event(self, event: RawEvent) -> Entry | None:

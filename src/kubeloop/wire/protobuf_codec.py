@@ -363,7 +363,7 @@ class _Source:
             return "{}"
         if is_message(type_):
             name = f"read_{type_.replace('.', '_')}"
-            view = of.hint if type(of) is View else None
+            view = of.hint if isinstance(of, View | Object) else None
             cls = of.hint if isinstance(of, Object) and not self._is_data else None
             self._refer(name, lambda: _compile(type_, cls) if cls else _compile_data(type_, view))
             return f"{name}({{}})"
