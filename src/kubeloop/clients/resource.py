@@ -147,7 +147,8 @@ class ResourceClient(Generic[T]):
         `model` is another class to read it as: a struct with only the fields you need.
         Raises: NotFound. Safe to cancel.
         """
-        reader, collection = self._reader(model), self._collection
+        reader: ObjectReader[Any] = self._codec if model is None else self._reader(model)
+        collection = self._collection
         if collection.formats.preference == "protobuf" and reader.protobuf[0]:
             return await collection.formats.read(
                 collection.resource_name,
