@@ -92,7 +92,10 @@ async def kubelet(plane: ControlPlane, folder: Path, *flags: str) -> AsyncIterat
     assert process.stdin is not None
     assert process.stdout is not None
     try:
-        yield int(await process.stdout.readline())
+        port = await process.stdout.readline()
+        if not port:
+            pytest.fail("the stand-in kubelet is older than its source (run `make assets`)")
+        yield int(port)
     finally:
         process.stdin.close()  # it exits at the end of its input
         await process.wait()

@@ -15,7 +15,7 @@ import stat
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, final
+from typing import final
 
 from kubeloop.errors import InvalidArgument, KubeError
 
@@ -25,6 +25,7 @@ _BLOCK = tarfile.BLOCKSIZE
 _PIECE = 256 * 1024
 _MAX_HEADER = 1024 * 1024  # bytes of a pax header or a long name
 _ENCODING = ("utf-8", "surrogateescape")
+_ON_DESCRIPTORS = os.chmod in os.supports_fd and os.utime in os.supports_fd
 _DATA_TYPES = (tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.CONTTYPE)
 
 
@@ -211,7 +212,6 @@ class ArchiveReader:
             self._folders.append((path, mode, member.mtime))
             return
         if member.type in _DATA_TYPES:
-            self._remove_folder_in_the_way(path)
             self._file = _PartialFile(path, member.size, mode, member.mtime)
             self._padding = -member.size % _BLOCK
             if not member.size:
@@ -271,41 +271,64 @@ class ArchiveReader:
 
     def _remove(self, path: Path) -> None:
         """Remove a file or a link; a folder that is in the way must be empty."""
-        self._remove_folder_in_the_way(path)
-        path.unlink(missing_ok=True)
-
-    def _remove_folder_in_the_way(self, path: Path) -> None:
         if path.is_dir() and not path.is_symlink():
             path.rmdir()
+        path.unlink(missing_ok=True)
 
 
 @final
 class _PartialFile:
-    """A file that is written under another name until it is complete."""
+    """A file that is written under another name until it is complete.
+
+    Few system calls, on the descriptor: small files are most of the time of a copy.
+    """
 
     def __init__(self, path: Path, size: int, mode: int, mtime: float) -> None:
         self.left = size
-        self._path = path
+        self._path = os.fspath(path)
         self._mode = mode
         self._mtime = mtime
-        self._partial = path.with_name(f".{path.name[:200]}.{os.getpid()}.part")
-        self._partial.unlink(missing_ok=True)
+        folder, name = os.path.split(self._path)
+        # Strings: a path object costs as much as a system call.
+        self._partial = os.path.join(folder, f".{name[:200]}.{os.getpid()}.part")  # noqa: PTH118
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
-        self._file: BinaryIO = os.fdopen(os.open(self._partial, flags, 0o600), "wb")
+        flags |= getattr(os, "O_BINARY", 0)
+        try:
+            self._fd = os.open(self._partial, flags, 0o600)
+        except FileExistsError:  # of an earlier copy
+            os.unlink(self._partial)  # noqa: PTH108
+            self._fd = os.open(self._partial, flags, 0o600)
 
     def write(self, data: memoryview) -> None:
-        self._file.write(data)
         self.left -= len(data)
+        while data:
+            data = data[os.write(self._fd, data) :]
 
     def finish(self) -> None:
-        self._file.close()
-        self._partial.chmod(self._mode)
-        os.utime(self._partial, (self._mtime, self._mtime))
-        self._partial.replace(self._path)
+        if _ON_DESCRIPTORS:
+            os.chmod(self._fd, self._mode)  # noqa: PTH101
+            os.utime(self._fd, (self._mtime, self._mtime))
+        self._close()
+        if not _ON_DESCRIPTORS:
+            os.chmod(self._partial, self._mode)  # noqa: PTH101
+            os.utime(self._partial, (self._mtime, self._mtime))
+        try:
+            os.replace(self._partial, self._path)  # noqa: PTH105
+        except (IsADirectoryError, PermissionError):  # Windows raises the second
+            if not os.path.isdir(self._path) or os.path.islink(self._path):  # noqa: PTH112, PTH114
+                raise
+            os.rmdir(self._path)  # noqa: PTH106 - it must be empty
+            os.replace(self._partial, self._path)  # noqa: PTH105
 
     def discard(self) -> None:
-        self._file.close()
-        self._partial.unlink(missing_ok=True)
+        self._close()
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self._partial)  # noqa: PTH108
+
+    def _close(self) -> None:
+        fd, self._fd = self._fd, -1
+        if fd >= 0:
+            os.close(fd)
 
 
 def _pax_records(content: bytes) -> dict[str, str]:
