@@ -22,13 +22,18 @@ class Tunnel:
 
     async def open(self, kind: str, port: str, request: str = "0") -> int:
         """Open a stream, and wait until it is accepted."""
+        stream_id = await self.start(kind, port, request)
+        reply = await self.next(spdy.SynReply, spdy.RstStream)
+        assert reply == spdy.SynReply(stream_id=stream_id), reply
+        return stream_id
+
+    async def start(self, kind: str, port: str, request: str = "0") -> int:
+        """Open a stream, whatever the reply is."""
         headers = {"streamtype": kind, "port": port}
         if request:
             headers["requestid"] = request
         stream_id, data = self.session.open(headers)
         await self.socket.send_bytes(data)
-        reply = await self.next(spdy.SynReply, spdy.RstStream)
-        assert reply == spdy.SynReply(stream_id=stream_id), reply
         return stream_id
 
     async def next(self, *kinds: type) -> Any:
