@@ -34,6 +34,8 @@ EXPECTED = (
     "not as new as written version",  # it reads its own write later, and retries
     '\\" not found"',  # deleted while it was processed
     "requeue it",  # another controller was faster: it tries again
+    # A controller that works on a namespace while it is deleted.
+    "because it is being terminated",
 )
 # The garbage collector still watches a custom kind whose definition another test deleted.
 DELETED_KIND = re.compile("could not find the requested resource.*PartialObjectMetadata")
