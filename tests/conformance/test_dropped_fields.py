@@ -12,8 +12,6 @@ from kubeloop.wire.core.v1 import ConfigMap
 from kubeloop.wire.meta.v1 import ObjectMeta
 from tests.conformance.samples import deployment
 
-UNREAD = ("metadata.managedFields",)
-
 
 def managers(obj: Any) -> dict[tuple[str, str], str]:
     """The fields of each manager and operation, as text."""
@@ -28,7 +26,7 @@ async def test_an_update_from_a_cache_keeps_the_managed_fields_of_others(client:
     applied = ConfigMap(metadata=ObjectMeta(name="a"), data={"ann": "1"})
     await maps.apply(applied, field_manager="ann")
     await maps.patch("a", {"data": {"bob": "1"}}, type="merge", field_manager="bob")
-    async with Client.over(client).informer(ConfigMap, namespace=None, drop=UNREAD) as informer:
+    async with Client.over(client).informer(ConfigMap, namespace=None) as informer:
         cached = informer.lister.get("a", namespace=client.namespace)
         assert cached is not None
         assert not cached.metadata.managed_fields
@@ -49,7 +47,7 @@ async def test_an_update_of_a_field_from_a_cache_takes_it_over_from_its_manager(
     maps = client.resource(ConfigMap)
     applied = ConfigMap(metadata=ObjectMeta(name="a"), data={"ann": "1", "too": "1"})
     await maps.apply(applied, field_manager="ann")
-    async with Client.over(client).informer(ConfigMap, namespace=None, drop=UNREAD) as informer:
+    async with Client.over(client).informer(ConfigMap, namespace=None) as informer:
         cached = informer.lister.get("a", namespace=client.namespace)
         assert cached is not None
 
@@ -65,7 +63,7 @@ async def test_an_update_of_a_field_from_a_cache_takes_it_over_from_its_manager(
 async def test_a_status_update_from_a_cache_keeps_the_managed_fields(client: APIClient) -> None:
     deployments = client.resource(Deployment)
     await deployments.create(Deployment.from_dict(deployment("a")), field_manager="ann")
-    async with Client.over(client).informer(Deployment, namespace=None, drop=UNREAD) as informer:
+    async with Client.over(client).informer(Deployment, namespace=None) as informer:
         cached = informer.lister.get("a", namespace=client.namespace)
         assert cached is not None
         before = managers(await deployments.get("a"))
@@ -81,7 +79,7 @@ async def test_a_status_update_from_a_cache_keeps_the_managed_fields(client: API
 async def test_an_object_from_a_cache_can_be_applied_as_it_is(client: APIClient) -> None:
     maps = client.resource(ConfigMap)
     await maps.create(ConfigMap(metadata=ObjectMeta(name="a"), data={"k": "1"}))
-    async with Client.over(client).informer(ConfigMap, namespace=None, drop=UNREAD) as informer:
+    async with Client.over(client).informer(ConfigMap, namespace=None) as informer:
         cached = informer.lister.get("a", namespace=client.namespace)
         assert cached is not None
 

@@ -81,9 +81,9 @@ __all__ = [
 T = TypeVar("T")
 log = get_logger(__name__)
 
-# Nothing by default: to cut managedFields out of a pod saves a quarter of its memory, and costs a
-# fifth of the CPU of an event.
-DROPPED: tuple[str, ...] = ()
+# On average a third of an object, and of no use to a reader. Nothing is lost if an object without
+# them is written: the server keeps its own unless an update has others.
+DROPPED = ("metadata.managedFields",)
 CROWDED = 2000  # deltas in the queue; beyond that the reflector waits
 
 
@@ -92,7 +92,7 @@ class StorageOptions(TypedDict, Generic[T], total=False):
 
     `index` names indexes: by field path, or by function. `store_as` is the format of the
     objects in memory. `transform` changes each object before it is stored. `drop` names the
-    fields that are cut out of each object as it arrives (none by default): they are absent
+    fields that are cut out of each object as it arrives (`DROPPED` by default): they are absent
     in everything that is read from the cache, and a transform does not see them either.
     """
 

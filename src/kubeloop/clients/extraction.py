@@ -39,7 +39,7 @@ def extract(obj: Kind | Json, manager: str, *, subresource: str = "") -> Json:
         # An empty result would be wrong: applied, it removes all that the manager has applied.
         raise InvalidArgument(
             f"extract from {metadata.get('name')}: it has no managedFields (get the object from"
-            " the server, or cache it without `drop`)"
+            " the server, or cache it with drop=())"
         )
     for entry in metadata.get("managedFields") or ():
         if (
