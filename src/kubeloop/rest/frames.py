@@ -55,10 +55,10 @@ class EventFrames:
         events: list[RawEvent] = []
         if self.mistake is None:
             try:
-                if not self._held:
-                    chunk = self._whole_lines(chunk, events)
-                if chunk:
-                    self._held += chunk
+                start = self._complete_line(chunk, events) if self._held else 0
+                rest = chunk if self._held else self._take_lines(chunk, start, events)
+                if rest:
+                    self._held += rest
                     self._take_held(events)
                     self._check_size(len(self._held))
             except DecodeError as error:
@@ -69,16 +69,25 @@ class EventFrames:
         """The stream has ended; returns whether it ended between two events."""
         return not self._held.strip(SPACE)
 
-    def _whole_lines(self, chunk: bytes, events: list[RawEvent]) -> bytes:
-        """Take the lines that are events; returns the rest."""
-        start = 0
+    def _complete_line(self, chunk: bytes, events: list[RawEvent]) -> int:
+        """Take `_held` with the first line of `chunk`; returns where the next line starts.
+
+        0 if that is not an event.
+        """
+        end = -1 if self._seen else chunk.find(b"\n")
+        if end < 0 or not self._take_line(bytes(self._held) + chunk[:end], events):
+            return 0
+        self._drop(len(self._held))
+        return end + 1
+
+    def _take_lines(self, chunk: bytes, start: int, events: list[RawEvent]) -> bytes:
+        """Take the lines from `start` on that are events; returns the rest."""
         while True:
             end = chunk.find(b"\n", start)
             if end < 0:
                 return chunk[start:] if start else chunk
-            line = chunk[start:end]
-            if line:
-                if not self._take_line(line, events):
+            if end > start:
+                if not self._take_line(chunk[start:end], events):
                     return chunk[start:]
                 start = end + 1
                 if start == len(chunk):
@@ -166,9 +175,8 @@ class EventFrames:
         self._checked = 0
 
     def _strip(self) -> None:
-        spaces = len(self._held) - len(self._held.lstrip(SPACE))
-        if spaces:
-            del self._held[:spaces]
+        if self._held and self._held[0] in SPACE:  # else nothing is copied
+            del self._held[: len(self._held) - len(self._held.lstrip(SPACE))]
 
 
 @final

@@ -294,22 +294,31 @@ class ResponseParser:
             self._end(has_more=there > left)
 
     def _read_chunks(self, data: bytes) -> None:
-        at = 0
-        while self._part is _Part.CHUNK or self._part is _Part.CHUNK_SIZE:
-            if at >= len(data):
-                return
-            at = (self._read_chunk if self._part is _Part.CHUNK else self._read_size)(data, at)
-        if self._part is _Part.TRAILERS:
+        """Chunks, whose contents are passed on at once: a watch has a chunk for each event."""
+        pieces: list[bytes] = []
+        at, size = 0, len(data)
+        try:
+            while at < size:
+                if self._part is _Part.CHUNK:
+                    at = self._read_chunk(data, at, pieces)
+                elif self._part is _Part.CHUNK_SIZE:
+                    after = 0 if self._held else _take_chunk(data, at, pieces)
+                    at = after or self._read_size(data, at)
+                else:
+                    break
+        finally:
+            # Before an error as well: how much is read must not depend on how bytes are split.
+            if pieces:
+                self._receiver.on_body(pieces[0] if len(pieces) == 1 else b"".join(pieces))
+        if self._part is _Part.TRAILERS and at < size:
             self._read_trailers(data[at:])
 
-    def _read_chunk(self, data: bytes, at: int) -> int:
+    def _read_chunk(self, data: bytes, at: int, pieces: list[bytes]) -> int:
         """The content of a chunk and its line break; returns where the next part begins."""
         end = at + self._left
         content = end - 2
-        if len(data) > at and content > at:
-            self._receiver.on_body(data[at:content])
-        if self._part is not _Part.CHUNK:
-            return len(data)  # abandoned by the receiver
+        if content > at:
+            pieces.append(data[at:content])
         if end > len(data):
             # The line break, or a part of it, is missing.
             tail = data[max(content, at) :]
@@ -372,6 +381,27 @@ class ResponseParser:
         """The response is complete; bytes after it belong to no request."""
         self._part = _Part.NOTHING
         self._receiver.on_end(reusable=self._keep_alive and not has_more)
+
+
+def _take_chunk(data: bytes, at: int, pieces: list[bytes]) -> int:
+    """Take a chunk that is complete and has no extension; returns where the next part begins.
+
+    0 if it is another one, which takes more care.
+    """
+    end = data.find(b"\r\n", at, at + _LONGEST_SIZE + 2)
+    line = data[at:end] if end > 0 else b""
+    if not line.isalnum():
+        return 0
+    try:
+        size = int(line, 16)
+    except ValueError:
+        return 0
+    start = end + 2
+    stop = start + size
+    if not size or data[stop : stop + 2] != b"\r\n":
+        return 0
+    pieces.append(data[start:stop])
+    return stop + 2
 
 
 class _NoCallbacks:
