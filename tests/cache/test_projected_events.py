@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeloop.cache import EntryCodec, EntryDecoder
-from kubeloop.cache.entry_decoder import ProjectedEvent
+from kubeloop.cache.entry_decoder import EntryEvent
 from kubeloop.errors import DecodeError
 from kubeloop.rest import EventFrames
 from kubeloop.wire import RawEvent, split_event
@@ -146,7 +146,7 @@ def test_an_event_as_servers_send_it_is_parsed_once(kind: str) -> None:
 
     event = once.split(b'{"type":"%b","object":%b}' % (kind.encode(), obj))
 
-    assert isinstance(event, ProjectedEvent)
+    assert isinstance(event, EntryEvent)
     assert (event.type, bytes(event.object)) == (kind, obj)
     entry = once.decode_event(event)
     assert entry is not None

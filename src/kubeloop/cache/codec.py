@@ -136,7 +136,7 @@ class EntryCodec(Generic[T]):
         self._type = ObjectType(model, api_version=api_version, kind=kind, message=self._message)
         self._parsed_messages = 0
         self._storage = storage_for(store_as, self._type)
-        self._stores_bytes = store_as == "bytes"
+        self.stores_bytes = store_as == "bytes"
         self._cutter = _cutter(drop, model if self._type.is_model else None)
         self._dropped = self._cutter.paths if self._cutter is not None else ()
         self._paths: tuple[str, ...] = ()
@@ -160,43 +160,34 @@ class EntryCodec(Generic[T]):
         """Whether `decode` returns the object that the cache holds, which must not be changed."""
         return self._storage.shares_objects
 
-    def project(self, raw: bytes) -> tuple[tuple[Any, ...], bytes] | None:
-        """What is read of an object as servers send it, and what is stored, for `usual_entry`.
-
-        None for others.
-        """
+    def read(self, raw: bytes) -> Entry | None:
+        """The entry of an object as servers send it; None if `parse` has to look closer."""
         if self._decode_row is None:
             return None
         try:
-            values: tuple[Any, ...] = self._values_of(self._decode_row(raw))
-        except _UNUSUAL:
-            return None
-        if self._cutter is not None:
-            # Here, so that the memory of the longer text is free for the next object.
-            count = len(values) - len(self._dropped)
-            return values[:count], self._cutter.cut_found(raw, values[count:])
-        return values, raw
-
-    def usual_entry(self, projected: tuple[Any, ...], raw: bytes) -> Entry | None:
-        """The entry of an object that was projected; None if `parse` has to look closer."""
-        name, namespace, uid, version, generation, labels, owners, deletion, *values = projected
-        if not name:
-            return None
-        if namespace:
-            namespace = self._names.get(namespace) or self._names.put(namespace, namespace)
-        key = ObjectKey(namespace or "", name)
-        try:
+            name, namespace, uid, version, generation, labels, owners, deletion, *values = (
+                self._values_of(self._decode_row(raw))
+            )
+            if not name:
+                return None
+            if namespace:
+                namespace = self._names.get(namespace) or self._names.put(namespace, namespace)
+            key = ObjectKey(namespace or "", name)
             if labels is not None:
                 text = bytes(labels)
                 labels = self._labels_by_text.get(text) or self._decode_labels(text, key)
             if owners is not None:
                 text = bytes(owners)
                 owners = self._owners_by_text.get(text) or self._decode_owners(text, key)
+            if self._cutter is not None:
+                count = len(self._dropped)
+                raw = self._cutter.cut_found(raw, values[-count:])
+                del values[-count:]
             entry = Entry(
                 key,
                 version or "",
                 uid or "",
-                raw if self._stores_bytes else self._storage.pack(raw),
+                raw if self.stores_bytes else self._storage.pack(raw),
                 labels or _NO_LABELS,
                 owners or (),
                 self._indexed_values(values, key) if values else (),
@@ -219,8 +210,7 @@ class EntryCodec(Generic[T]):
             raw = bytes(raw)
         if raw[:1] != b"{" and (self._message or self.store_as == "compressed"):
             raw = raw.lstrip()
-        projected = self.project(raw)
-        entry = None if projected is None else self.usual_entry(*projected)
+        entry = self.read(raw)
         if entry is not None:
             return entry
         try:
@@ -290,7 +280,7 @@ class EntryCodec(Generic[T]):
             key,
             version,
             uid,
-            cut if self._stores_bytes else self._storage.pack(cut),
+            cut if self.stores_bytes else self._storage.pack(cut),
             labels or _NO_LABELS,
             owners or (),
             self._indexed_values(values, key) if values else (),

@@ -50,11 +50,10 @@ _bookmark_fields = Projection("metadata.resourceVersion", "metadata.annotations"
 _key_fields = Projection("metadata.namespace", "metadata.name")
 
 
-_KINDS = {
-    b'{"type":"ADDED",': "ADDED",
-    b'{"type":"MODIFIED",': "MODIFIED",
-    b'{"type":"DELETED",': "DELETED",
-}
+# How a server writes an event, up to the first byte of its object.
+_ADDED = b'{"type":"ADDED","object":{'
+_MODIFIED = b'{"type":"MODIFIED","object":{'
+_DELETED = b'{"type":"DELETED","object":{'
 
 
 @functools.cache
@@ -69,11 +68,10 @@ def _message_in(raw: bytes) -> bytes:
 
 
 @final
-class ProjectedEvent(RawEvent, frozen=True, gc=False):
-    """An event with the values that an `EntryDecoder` has read of its object."""
+class EntryEvent(RawEvent, frozen=True, gc=False):
+    """An event whose object an `EntryDecoder` has decoded when it split the event."""
 
-    content: bytes = b""  # of the object, without the fields that are dropped; as in `object`
-    values: tuple[Any, ...] = ()
+    entry: Entry | None = None  # always set
 
 
 class Bookmark(msgspec.Struct, frozen=True):
@@ -111,34 +109,35 @@ class EntryDecoder(Generic[T]):
         self._foreign = self._unkeyed = self._unreadable = self._untransformed = 0
 
     def split(self, line: bytes) -> RawEvent:
-        """As `wire.split_event`, and projects the object in the same pass if it can.
+        """As `wire.split_event`, and decodes the object in the same pass if it can.
 
         Events of a server are lines of one form, with a known prefix. If what follows it is a
         JSON object, the line is an event with that object: there is no need to parse it twice.
         """
-        start = line.find(b'"object":{', 0, 40)
-        kind = _KINDS.get(line[: max(start, 0)])
-        if kind is None or not line.endswith(b"}}"):
+        if line.startswith(_MODIFIED):
+            kind, content = "MODIFIED", line[28:-1]
+        elif line.startswith(_ADDED):
+            kind, content = "ADDED", line[25:-1]
+        elif line.startswith(_DELETED):
+            kind, content = "DELETED", line[27:-1]
+        else:
             return split_event(line)
-        content = line[start + 9 : -1]
-        projected = self._codec.project(content)
-        if projected is None:
+        is_usual = content.startswith(self._usual_start) or self._foreign_kind(content) is None
+        entry = self._codec.read(content) if is_usual and line.endswith(b"}}") else None
+        if entry is None:
             return split_event(line)
-        values, content = projected
-        return ProjectedEvent(kind, Raw(content), content, values)
+        if self._codec.stores_bytes:
+            content = entry.content  # the memory of a longer text is free for the next event
+        return EntryEvent(kind, content, entry)  # type: ignore[arg-type] # bytes as well
 
     def decode_event(self, event: RawEvent) -> Entry | None:
         """As `decode`, for the object of an event."""
-        if type(event) is not ProjectedEvent:
-            raw = event.object
-            if type(raw) is bytes and raw.startswith(ENVELOPE):
-                return self._decode_envelope(raw)
-            return self.decode(raw)
-        content = event.content
-        if not content.startswith(self._usual_start) and self._is_foreign_json(content):
-            return None
-        entry = self._codec.usual_entry(event.values, content)
-        return entry or self._parse(self._codec.parse, content)
+        if type(event) is EntryEvent:
+            return event.entry
+        raw = event.object
+        if type(raw) is bytes and raw.startswith(ENVELOPE):
+            return self._decode_envelope(raw)
+        return self.decode(raw)
 
     def decode(self, raw: RawItem) -> Entry | None:
         """The entry, not transformed yet; None for an object that is skipped.
@@ -152,17 +151,25 @@ class EntryDecoder(Generic[T]):
             if raw.startswith(ENVELOPE):
                 return self._decode_envelope(raw)
             return self._parse(self._codec.parse_message, raw)
-        if not raw.startswith(self._usual_start) and self._is_foreign_json(raw):
-            return None
+        if not raw.startswith(self._usual_start):
+            foreign = self._foreign_kind(raw)
+            if foreign is not None:
+                self._count_foreign(foreign)
+                return None
         return self._parse(self._codec.parse, raw)
 
-    def _is_foreign_json(self, raw: bytes) -> bool:
+    def _foreign_kind(self, raw: bytes) -> bytes | None:
+        """The kind of an object that is not expected here, and begins with its kind."""
         found = _match_kind(raw)
-        return found is not None and found[1] != self._expected and self._is_foreign(found[1])
+        if found is None or found[1] == self._expected:
+            return None
+        kind: bytes = found[1]
+        return kind if self._expected or kind == b"Table" else None
 
     def _decode_envelope(self, raw: bytes) -> Entry | None:
         found = open_envelope(raw)
-        if found.kind != self._kind and self._is_foreign(found.kind.encode()):
+        if found.kind != self._kind and (self._expected or found.kind == "Table"):
+            self._count_foreign(found.kind.encode())
             return None
         return self._parse(self._codec.parse_message, found.message)
 
@@ -220,11 +227,8 @@ class EntryDecoder(Generic[T]):
     def _is_message(self, raw: RawItem) -> TypeGuard[bytes]:
         return self._reads_messages and type(raw) is bytes and raw[:1] != b"{"
 
-    def _is_foreign(self, kind: bytes) -> bool:
-        if not self._expected and kind != b"Table":
-            return False
+    def _count_foreign(self, kind: bytes) -> None:
         self._foreign += 1
         expected = self._expected.decode() or "an object"
         found = kind.decode(errors="backslashreplace")
         log.error("left out of the cache: expected %s, found a %s", expected, found)
-        return True

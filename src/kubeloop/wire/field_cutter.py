@@ -4,9 +4,9 @@ Guarantees: the result decodes to the object without the fields, whatever the or
 escapes or duplicates of its keys; every other value keeps its bytes. Text that is not JSON is a
 `DecodeError`.
 How: msgspec, which is much faster than a scan in Python, returns the text of the field, and a
-search for its key finds the position. If the key is anywhere else in the text, or may be written
-with escapes, the result is checked; text that fails the check, or has spaces around the field, is
-scanned.
+search for its key finds the position. A key that occurs once, in text without escapes of letters,
+is the right one. Otherwise the result is checked; text that fails the check, or has spaces around
+the field, is scanned.
 See also: `projection` (reads fields).
 """
 
@@ -71,6 +71,28 @@ class FieldCutter:
 
     def cut_found(self, text: bytes, found: Sequence[msgspec.Raw | None]) -> bytes:
         """As `cut`, with the texts of the fields, which a projection of `types` has read."""
+        if not self._is_simple:
+            return self._cut_and_check(text, found)
+        result = text
+        for key, raw in zip(self._keys, found, strict=True):
+            if raw is None:
+                continue
+            value = bytes(raw)
+            at = result.find(key)
+            start = at + len(key) + 1
+            end = start + len(value)
+            # `rfind` takes a third of the time that `find` takes.
+            is_only_one = result.startswith(value, start) and result.rfind(key, end) < 0
+            # A quote after a comma opens a string, so this is a key, in some object.
+            if not is_only_one or result[at - 1] != 0x2C or result[start - 1] != 0x3A:
+                return self._cut_and_check(text, found)
+            result = result[: at - 1] + result[end:]
+        if result is not text and b"\\" in result and _find_escape(result) is not None:
+            return self._cut_and_check(text, found)
+        return result
+
+    def _cut_and_check(self, text: bytes, found: Sequence[msgspec.Raw | None]) -> bytes:
+        """The same for text in which a key occurs more than once, or may."""
         result = text
         for key, value in zip(self._keys, found, strict=True):
             if value is not None:
@@ -78,14 +100,14 @@ class FieldCutter:
                 if without is None:
                     return self._scan(text)
                 result = without
-        if result is not text and self._may_be_in(result) and self._find(result) != self._nothing:
+        if self._may_be_in(result) and self._find(result) != self._nothing:
             return self._scan(text)
         return result
 
     def _may_be_in(self, text: bytes) -> bool:
         """Whether a key is in the text: of another field, or a duplicate of one that was cut."""
         for key in self._keys:
-            if text.rfind(key) >= 0:  # takes a third of the time that `find` takes
+            if key in text:
                 return True
         return b"\\" in text and _find_escape(text) is not None
 
