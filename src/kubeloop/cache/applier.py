@@ -107,11 +107,13 @@ class DeltaApplier:
         old = self._store.add(entry)
         if self._on_store is not None:
             self._on_store(entry)
-        if old is not None and are_different_objects(old, entry):
+        if old is not None and old.uid != entry.uid and are_different_objects(old, entry):
             return (
                 Notification(entry.key, old, None, last_state_known=False, is_recreation=True),
                 Notification(entry.key, None, entry, is_recreation=True),
             )
+        if not is_initial and not delta.is_recreation:
+            return (Notification(entry.key, old, entry),)
         return (
             Notification(
                 entry.key,

@@ -34,9 +34,9 @@ __all__ = [
     "Callback",
     "Change",
     "ChangeType",
+    "KeyCallback",
     "Notification",
     "by_change_type",
-    "by_key",
     "filtered",
     "merge",
 ]
@@ -289,9 +289,17 @@ class Change(Generic[T]):
 Callback: TypeAlias = Callable[[Change[T]], Awaitable[object] | object]
 
 
-def by_key(on_key: Callable[[ObjectKey], Awaitable[object] | object]) -> Callback[Any]:
+@final
+class KeyCallback:
     """A callback for a function of keys."""
-    return lambda change: on_key(change.key)
+
+    __slots__ = ("on_key",)
+
+    def __init__(self, on_key: Callable[[ObjectKey], Awaitable[object] | object]) -> None:
+        self.on_key = on_key
+
+    def __call__(self, change: Change[Any]) -> object:
+        return self.on_key(change.key)
 
 
 def by_change_type(

@@ -24,7 +24,7 @@ from kubeloop.kit import MAX_BLOCK, Clock, Yielder
 from kubeloop.wire import get_logger
 
 from .applier import Recipient
-from .changes import Backlog, Callback, Change, Notification
+from .changes import Backlog, Callback, Change, KeyCallback, Notification
 from .codec import EntryCodec
 from .entry import Entry
 from .metrics import Meter
@@ -123,6 +123,8 @@ class Registration(Generic[T]):
         self.name = name
         self.period = period
         self._callback = callback
+        # A function of the key alone needs no `Change`.
+        self._on_key = callback.on_key if isinstance(callback, KeyCallback) else None
         self._codec = codec
         self._backlog = backlog
         self._owner = owner
@@ -195,7 +197,11 @@ class Registration(Generic[T]):
     def put(self, notifications: Sequence[Notification]) -> None:
         """Hand over notifications: directly if the handler is idle, else by the backlog."""
         if not self.period.is_resyncing:
-            notifications = [each for each in notifications if not each.is_resync]
+            if len(notifications) == 1:
+                if notifications[0].is_resync:
+                    return
+            else:
+                notifications = [each for each in notifications if not each.is_resync]
         if self.state is _IDLE:
             self._put_directly(notifications)
         elif notifications and not isinstance(self.state, Removed):
@@ -258,23 +264,36 @@ class Registration(Generic[T]):
         The worker takes over if there is something to await, or if more calls would block the
         event loop for too long.
         """
-        count = len(notifications)
-        yielder = Yielder() if count > 1 else None  # for a single one the caller keeps the time
+        if len(notifications) == 1:  # the caller keeps the time
+            result = self._call(notifications[0])
+            if result is not None:
+                self._await_by_worker(notifications[0], result, ())
+            return
+        yielder = Yielder()
         for done, notification in enumerate(notifications, start=1):
             result = self._call(notification)
-            is_removed = self.state is not _IDLE  # the handler has removed itself
             if result is not None:
-                self._backlog.bypass(notification)
-                started = Awaiting(notification, result)
-                self.state = Removed(started) if is_removed else Notifying(started)
-                self._enqueue(() if is_removed else notifications[done:])
+                self._await_by_worker(notification, result, notifications[done:])
                 return
-            if is_removed:
-                return
-            if done < count and yielder is not None and yielder.is_due(self._owner.max_block):
+            if self.state is not _IDLE:
+                return  # the handler has removed itself
+            if done < len(notifications) and yielder.is_due(self._owner.max_block):
                 self.state = _NOTIFYING
                 self._enqueue(notifications[done:])
                 return
+
+    def _await_by_worker(
+        self, notification: Notification, result: Awaitable[object], rest: Sequence[Notification]
+    ) -> None:
+        """Let the worker await what the handler returned, and hand over the rest."""
+        self._backlog.bypass(notification)
+        started = Awaiting(notification, result)
+        if self.state is _IDLE:
+            self.state = Notifying(started)
+            self._enqueue(rest)
+        else:  # the handler has removed itself
+            self.state = Removed(started)
+            self._enqueue(())
 
     def _enqueue(self, notifications: Sequence[Notification]) -> None:
         backlog = self._backlog
@@ -289,9 +308,13 @@ class Registration(Generic[T]):
     def _call(self, notification: Notification) -> Awaitable[object] | None:
         """Call the handler; returns what has to be awaited."""
         assert self._callback is not None, "a stream has no worker"
+        result: Any
         self._notified += 1
         try:
-            result = self._callback(Change(notification, self._codec))
+            if self._on_key is not None:
+                result = self._on_key(notification.key)
+            else:
+                result = self._callback(Change(notification, self._codec))
         # Synchronous code cannot be cancelled: a CancelledError from it is an ordinary error.
         except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - logged
             self._report_failure(notification, error)

@@ -107,11 +107,13 @@ class Index:
 
     With `remembers` it stores the values of each entry: for functions that are slow, may
     raise, or need not return the same values twice. Without, `values_of` must be fast and pure.
-    `label` is the label that it indexes, if any: selectors use it.
+    `label` is the label that it indexes, if any: selectors use it. With `by_key` the values
+    depend on the key alone.
     """
 
     __slots__ = (
         "_buckets",
+        "_by_key",
         "_failures",
         "_remembered",
         "_remembers",
@@ -121,9 +123,16 @@ class Index:
     )
 
     def __init__(
-        self, name: str, values_of: ValuesOf, *, remembers: bool = False, label: str = ""
+        self,
+        name: str,
+        values_of: ValuesOf,
+        *,
+        remembers: bool = False,
+        label: str = "",
+        by_key: bool = False,
     ) -> None:
         self.name = name
+        self._by_key = by_key
         self.label = label
         self._values_of = values_of
         self._remembers = remembers
@@ -134,7 +143,13 @@ class Index:
 
     def empty_copy(self) -> Index:
         """An index with the same function and no entries."""
-        return Index(self.name, self._values_of, remembers=self._remembers, label=self.label)
+        return Index(
+            self.name,
+            self._values_of,
+            remembers=self._remembers,
+            label=self.label,
+            by_key=self._by_key,
+        )
 
     def change(self, old: Entry | None, new: Entry | None) -> None:
         """Replace `old` by `new`; both have the same key."""
@@ -142,8 +157,11 @@ class Index:
             before = self._remembered.pop(old.key, ()) if old is not None else ()
             after = self._compute(new) if new is not None else ()
         else:
-            before = self._values_of(old) if old is not None else ()
             after = self._values_of(new) if new is not None else ()
+            if self._by_key and new is not None:
+                before = after
+            else:
+                before = self._values_of(old) if old is not None else ()
         if new is not None:
             for value in after:
                 bucket = self._buckets.get(value)

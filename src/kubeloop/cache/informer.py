@@ -50,7 +50,7 @@ from kubeloop.selectors import EVERYTHING, as_selector
 from kubeloop.wire import get_logger
 
 from .applier import DeltaApplier
-from .changes import LIMIT, Callback, by_change_type, by_key, filtered
+from .changes import LIMIT, Callback, KeyCallback, by_change_type, filtered
 from .codec import CodecStats, EntryCodec
 from .controller import Controller, ControllerStats
 from .delta_queue import DeltaQueue, RealFIFO
@@ -424,7 +424,7 @@ class SharedInformer(Generic[T]):
         ```
         """
         parsed = as_selector(selector)
-        callback: Callback[T] = by_key(on_key)
+        callback: Callback[T] = KeyCallback(on_key)
         if not parsed.is_everything:
             callback = filtered(callback, codec=self._codec, selector=parsed)
         return self._register(callback, resync=resync, name=name)

@@ -43,7 +43,7 @@ from kubeloop.meta import ObjectKey
 from kubeloop.wire import RawEvent, UnknownFields, get_logger
 
 from .entry import Entry
-from .entry_decoder import EntryDecoder
+from .entry_decoder import EntryDecoder, EntryEvent
 from .list_watch import ApplyEvents, ListWatch, MessageFormat, OpenWatch
 from .metrics import NO_METER, Meter
 from .outage import Attempts
@@ -494,12 +494,14 @@ class Reflector:
         Plain code, which a transport calls in the callback that received the events.
         """
         reached = ""
+        count = 0
         budget = self._budget
         until = budget.begin()
         try:
             for event in events:
-                self._attempts.receive()
-                self._events += 1
+                if not count:
+                    self._attempts.receive()
+                count += 1
                 version = self._apply(event)
                 if not watch.is_ordered:
                     watch.is_ordered = event.type != "ADDED"
@@ -512,6 +514,7 @@ class Reflector:
             return not self._is_full()
         finally:
             # Also when an event fails: the ones before it are applied.
+            self._events += count
             if reached:
                 self._state = advance(self._state, reached)
                 if self._is_metered:
@@ -523,7 +526,10 @@ class Reflector:
         if deliver is None:
             return self._apply_bookmark(event)
         try:
-            entry = self._decoder.decode_event(event)
+            if isinstance(event, EntryEvent):
+                entry = event.entry
+            else:
+                entry = self._decoder.decode_event(event)
         except UnknownFields:
             raise  # JSON has them: the collection is read again
         except DecodeError as error:

@@ -58,7 +58,7 @@ class ThreadSafeStore:
     """Entries by key. The index `namespace` is built in."""
 
     def __init__(self) -> None:
-        self._content = _Content({NAMESPACE: Index(NAMESPACE, by_namespace)})
+        self._content = _Content({NAMESPACE: Index(NAMESPACE, by_namespace, by_key=True)})
         self._version = ""
         self._replacements = self._rewinds = 0
         self._duplicates = 0
@@ -276,15 +276,18 @@ class _Content:
         self.maintained = (*indexes.values(), *hidden)  # hidden ones are still being built
 
     def put(self, entry: Entry) -> Entry | None:
-        old = self.entries.get(entry.key)
-        if type(entry.content) is builtins.bytes:
-            self.bytes += len(entry.content)
+        key, content = entry.key, entry.content
+        old = self.entries.get(key)
+        if type(content) is builtins.bytes:
+            self.bytes += len(content)
         if old is not None:
             # The dictionary keeps its first key object: an equal second one only takes memory.
-            _set(entry, "key", old.key)
-            if type(old.content) is builtins.bytes:
-                self.bytes -= len(old.content)
-        self.entries[entry.key] = entry
+            key = old.key
+            _set(entry, "key", key)
+            content = old.content
+            if type(content) is builtins.bytes:
+                self.bytes -= len(content)
+        self.entries[key] = entry
         for index in self.maintained:
             index.change(old, entry)
         return old

@@ -206,9 +206,9 @@ class InitialStream:
         if self.is_complete:
             return True
         until = budget.begin()
+        self._attempts.receive()
+        self._last_event = self._clock.now()
         for event in events:
-            self._attempts.receive()
-            self._last_event = self._clock.now()
             self._events += 1
             version = self._add(event)
             if version is not None:
@@ -253,7 +253,9 @@ class InitialStream:
         if entry.key not in self._entries:
             self._last_new = self._last_event
         try:
-            self._entries[entry.key] = self._decoder.transform(entry)
+            if self._decoder.has_transform:
+                entry = self._decoder.transform(entry)
+            self._entries[entry.key] = entry
         except TransformFailed as error:
             log.error("%s: left out of the cache: %s", self._scope, error)
         return None
