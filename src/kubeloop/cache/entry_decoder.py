@@ -161,6 +161,9 @@ class EntryDecoder(Generic[T]):
         return found is not None and found[1] != self._expected and self._is_foreign(found[1])
 
     def _decode_envelope(self, raw: bytes) -> Entry | None:
+        entry = self._codec.parse_envelope(raw) if self._reads_messages else None
+        if entry is not None:
+            return entry
         found = open_envelope(raw)
         if found.kind != self._kind and self._is_foreign(found.kind.encode()):
             return None
