@@ -37,8 +37,8 @@ from bench.scale import count
 NAME = "transport: events"
 GOAL = (
     "CPU for an event within 0.55 of client-go's with protobuf (keys; 0.45 by protobuf) and 0.8 "
-    "(decoded); from the socket to the start of reconcile in client-go's time; a cold sync for half "
-    "of its CPU"
+    "(decoded); from the socket to the start of reconcile in client-go's time; a cold sync for "
+    "half of its CPU"
 )
 
 NAMESPACES = 12  # of the pods
