@@ -46,15 +46,9 @@ import asyncio, msgspec
 from kubeloop import Client
 from kubeloop.wire.core.v1 import Pod
 
-class Meta(msgspec.Struct):
-    name: str
-
-class Spec(msgspec.Struct, rename="camel"):
-    node_name: str = ""
-
-class Placed(msgspec.Struct):
-    metadata: Meta
-    spec: Spec
+Meta = msgspec.defstruct("Meta", [("name", str)])
+Spec = msgspec.defstruct("Spec", [("node_name", str, "")], rename="camel")
+Placed = msgspec.defstruct("Placed", [("metadata", Meta), ("spec", Spec)])
 
 loop = asyncio.new_event_loop()
 client = Client(format={format!r})
