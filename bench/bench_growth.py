@@ -17,14 +17,15 @@ from bench.plots import svg
 from bench.scale import is_full
 
 NAME = "cost against number of objects"
-GOAL = "a pod of a large cluster costs what one of a small cluster costs"
+GOAL = "a pod of a large cluster costs what one of a small cluster costs, up to 200,000 pods"
 
-SIZES = tuple(map(int, os.environ.get("BENCH_SIZES", "2000,20000,100000").split(",")))
+SIZES = tuple(map(int, os.environ.get("BENCH_SIZES", "2000,20000,100000,200000").split(",")))
 OURS_BY_PROTOBUF = "kubeloop informer, protobuf"
 ROUNDS = 3  # of ours and of client-go; the peers have one
 OUT = ROOT / "build" / "bench"
 # How many pods a peer is asked for, and why no more.
 AT_MOST = {
+    "lightkube list": (100_000, "0.5 GB and 5 s of CPU at 20,000"),
     "kr8s list": (20_000, "3.4 GB and 47 s of CPU at 20,000"),
     "official client list": (20_000, "2.4 GB and 19 s of CPU at 20,000"),
     "official client informer": (20_000, "2.5 GB and 28 s of CPU at 20,000"),

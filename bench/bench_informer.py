@@ -1,6 +1,7 @@
-"""The informer against client-go's, on one real API server, each in a process of its own.
+"""The informer by JSON against client-go's, on one real API server, each in a process of its own.
 
-The goals of its CPU are judged by `bench_transport_events`, which has more and shorter turns.
+The goals of its CPU are judged by `bench_transport_events`, which has more and shorter turns, and
+those of protobuf by `bench_informer_protobuf`.
 """
 
 from __future__ import annotations
@@ -14,10 +15,7 @@ from bench.measure import Cost, Row, figure, ratios
 from bench.scale import count
 
 NAME = "informer against client-go"
-GOAL = (
-    "cheaper than client-go with protobuf; by protobuf too: wall 0.7, CPU 0.45, peak memory 0.4, "
-    "server's CPU 1.1, an event 0.45, memory of a pod 0.3"
-)
+GOAL = "cheaper than client-go with protobuf"
 
 PODS = count("PODS", 20_000)
 EVENTS = count("EVENTS", 3_000, full=10_000)
@@ -36,19 +34,16 @@ def run() -> list[Row]:
         runs = _in_turns(cluster, program)
         cluster.grow(max(PODS, LOADED))
         hold = cluster.run_informer(ours("--hold")).hold
-    rows = [*_sync_rows(runs), *_event_rows(runs), *_memory_rows(runs), _hold_row(hold)]
-    return [*_protobuf_rows(runs), *rows]
+    return [*_sync_rows(runs), *_event_rows(runs), *_memory_rows(runs), _hold_row(hold)]
 
 
 def _in_turns(cluster: Cluster, program: Path) -> Runs:
     go = [str(program), f"--kubeconfig={cluster.kubeconfig}"]
     contestants = {
         "protobuf": (go, EVENTS),
-        "messages": (ours("--format=protobuf"), EVENTS),
         "keys": (ours("--format=json"), EVENTS),
         "json": ([*go, "--json"], 0),
         "decoded": (ours("--format=json", "--handler=new"), EVENTS),
-        "decoded messages": (ours("--format=protobuf", "--handler=new"), EVENTS),
         "both": (ours("--handler=both"), EVENTS),
         "compressed": (ours("--keeping=compressed"), 0),
     }
@@ -57,45 +52,6 @@ def _in_turns(cluster: Cluster, program: Path) -> Runs:
         for name, (command, events) in contestants.items():
             runs[name].append(cluster.run_informer(command, events=events))
     return runs
-
-
-def _protobuf_rows(runs: Runs) -> list[Row]:
-    """Both by protobuf."""
-    what = f"by protobuf, cold sync of {PODS:,} pods"
-    us, them = _syncs(runs["messages"]), _syncs(runs["protobuf"])
-    our_server, their_server, json_server = (
-        [each.server for each in runs[name]] for name in ("messages", "protobuf", "keys")
-    )
-    events, their_events = _events(runs["messages"]), _events(runs["protobuf"])
-    decoded, json_decoded = _events(runs["decoded messages"]), _events(runs["decoded"])
-
-    def each(cost: Cost) -> float:
-        return (cost.steady - cost.before) / PODS
-
-    return [
-        _compared(f"{what}, wall / client-go", us, them, lambda cost: cost.wall, 0.7),
-        _compared(f"{what}, CPU / client-go", us, them, lambda cost: cost.cpu, 0.45),
-        _compared(f"{what}, peak memory / client-go", us, them, lambda cost: cost.peak, 0.4),
-        ratios(f"{what}, server's CPU / client-go", our_server, their_server, at_most=1.1),
-        ratios(f"{what}, server's CPU / ours by JSON", our_server, json_server),
-        _compared(
-            f"by protobuf, {EVENTS:,} events, keys, CPU / client-go",
-            events,
-            their_events,
-            lambda cost: cost.cpu,
-            0.45,
-        ),
-        _compared(
-            f"{EVENTS:,} events, decoded, CPU by protobuf / by JSON",
-            decoded,
-            json_decoded,
-            lambda cost: cost.cpu,
-        ),
-        _compared("by protobuf, steady memory of a pod / client-go", us, them, each, 0.3),
-        _median("by protobuf, steady memory of a pod", us, each, "B"),
-        figure("by protobuf, cold sync, server's CPU", statistics.median(our_server), "s CPU"),
-        figure("by JSON, cold sync, server's CPU", statistics.median(json_server), "s CPU"),
-    ]
 
 
 def _sync_rows(runs: Runs) -> list[Row]:

@@ -29,6 +29,7 @@ from kubeloop.testing.control_plane import cached_assets
 from kubeloop.wire.core.v1 import Pod
 
 __all__ = [
+    "SERVER",
     "Cluster",
     "InformerCosts",
     "client_go",
@@ -39,7 +40,7 @@ __all__ = [
     "ours",
 ]
 
-_SERVER = "kube-apiserver"
+SERVER = "kube-apiserver"
 _QUOTA = 8 << 30  # bytes in etcd: 100,000 pods are 600 MB, and every change is kept as well
 
 
@@ -108,10 +109,10 @@ class Cluster:
         with another never comes.
         """
         whole = [*command, f"--objects={self._pods}", f"--events={events}"]
-        used = started_cpu(_SERVER)
+        used = started_cpu(SERVER)
         with line_process(whole, env={"KUBECONFIG": str(self.kubeconfig)}) as program:
             sync, hold = cost_of(program.line())
-            server = started_cpu(_SERVER) - used
+            server = started_cpu(SERVER) - used
             if not events:
                 return InformerCosts(sync, hold=hold, server=server)
             self._rounds += 1

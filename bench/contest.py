@@ -36,6 +36,7 @@ __all__ = [
     "measured",
     "median_cost",
     "side_by_side",
+    "turn_taking",
 ]
 
 
@@ -122,7 +123,7 @@ def in_turns(
     """
     with ExitStack() as stack:
         processes = {
-            name: stack.enter_context(_turn_taking(each)) for name, each in contestants.items()
+            name: stack.enter_context(turn_taking(each)) for name, each in contestants.items()
         }
         costs: dict[str, list[Cost]] = {name: [] for name in contestants}
         for _ in range(warm_up + times):
@@ -133,7 +134,8 @@ def in_turns(
 
 
 @contextmanager
-def _turn_taking(contestant: Contestant) -> Iterator[LineProcess]:
+def turn_taking(contestant: Contestant) -> Iterator[LineProcess]:
+    """A process that does its work for each line of its input, and prints a cost each time."""
     match contestant:
         case Snippet(code, setup):
             child = [sys.executable, "-m", "bench.child"]

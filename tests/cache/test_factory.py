@@ -45,6 +45,7 @@ class Cluster:
         selector: str,
         field_selector: str,
         metadata_only: bool,
+        format: str | None,  # noqa: A002 - what it is
     ) -> ModelServer:
         name = kind.__name__.lower() + "s" if isinstance(kind, type) else "sites.example.com"
         place = "" if kind is Node else namespace

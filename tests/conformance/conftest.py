@@ -1,7 +1,10 @@
 """One server for the whole run, a new namespace for each test, and a second server with
 controllers for the few tests that need them.
 
-`--kube embedded` (the default) or `--kube envtest` selects the server.
+`--kube embedded` (the default) or `--kube envtest` selects the server. Each test runs twice, with
+responses as JSON and as protobuf, unless it is about the format itself (`one_format`). Against
+kube-apiserver, which takes its time, the longest modules run with JSON only, unless
+`--every-format` is given.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from kubeloop.clients import APIClient
+from kubeloop.clients import APIClient, ReadFormat
 from tests.conformance import servers
 from tests.conformance.differences import DIFFERENCES, RECORDED_DIFFERENCES
 from tests.conformance.raw_client import RawClient
@@ -23,11 +26,34 @@ from tests.conformance.widgets import CustomKind, define
 
 ADMIN = ("admin", ("system:masters",))
 _numbers = itertools.count(1)
+# They take six minutes with kube-apiserver. All but the first are about controllers, webhooks and
+# custom objects, which have no protobuf.
+_LONG = frozenset({"test_recorded", "test_namespace_end", "test_webhooks", "test_custom_kinds"})
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    what = "run all conformance tests with both formats, also against kube-apiserver"
+    parser.addoption("--every-format", action="store_true", help=what)
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "one_format: is about the format of responses, so runs once")
     line = "differs(what): passes on kube-apiserver and must fail on the embedded server"
     config.addinivalue_line("markers", line)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a test with both formats, if a client of its format is among its fixtures."""
+    if "format_" in metafunc.fixturenames:
+        metafunc.parametrize("format_", _formats(metafunc.definition, metafunc.config))
+
+
+def _formats(item: pytest.Item, config: pytest.Config) -> list[ReadFormat]:
+    is_one = item.get_closest_marker("one_format") is not None
+    is_quick = _selected_server(config) == "embedded" or item.path.stem not in _LONG
+    if is_one or not (is_quick or config.getoption("every_format", default=False)):
+        return ["json"]
+    return ["json", "protobuf"]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -50,7 +76,8 @@ def _prepare(item: pytest.Item, server: str) -> None:
 
 def _recorded_difference(item: pytest.Item) -> str:
     """The difference that a recorded case shows, or nothing."""
-    return RECORDED_DIFFERENCES.get(item.name.partition("[")[2].removesuffix("]"), "")
+    parameters = item.name.partition("[")[2].removesuffix("]")
+    return RECORDED_DIFFERENCES.get(parameters.partition("-")[2], "")
 
 
 def _selected_server(config: pytest.Config) -> str:
@@ -82,23 +109,25 @@ async def controlled(server: Server) -> AsyncIterator[Server]:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def api(server: Server) -> RawClient:
+async def api(server: Server, format_: ReadFormat) -> RawClient:
     """A client of the administrator, in the namespace of the test."""
-    return await _in_new_namespace(server)
+    return (await _in_new_namespace(server)).reading(format_)
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def client(server: Server, api: RawClient) -> AsyncIterator[APIClient]:
+async def client(server: Server, api: RawClient, format_: ReadFormat) -> AsyncIterator[APIClient]:
     """kubeloop's client of the administrator, in the namespace of the test."""
     config = server.config(*ADMIN).replace(namespace=api.namespace)
-    async with APIClient(config) as connected:
+    async with APIClient(config, format=format_) as connected:
         yield connected
+        # A format that is not used is not tested.
+        assert connected.stats().json_only == ()
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def owners(controlled: Server) -> RawClient:
+async def owners(controlled: Server, format_: ReadFormat) -> RawClient:
     """The same on the server with controllers."""
-    return await _in_new_namespace(controlled)
+    return (await _in_new_namespace(controlled)).reading(format_)
 
 
 async def _in_new_namespace(server: Server) -> RawClient:
@@ -110,9 +139,9 @@ async def _in_new_namespace(server: Server) -> RawClient:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def anonymous(server: Server, api: RawClient) -> RawClient:
+async def anonymous(server: Server, api: RawClient, format_: ReadFormat) -> RawClient:
     """A client without credentials; a bearer token may be sent in a header."""
-    return RawClient(await server.session(), server.url, api.namespace)
+    return RawClient(await server.session(), server.url, api.namespace).reading(format_)
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
@@ -123,13 +152,19 @@ async def widgets(server: Server) -> CustomKind:
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def populated(server: Server, widgets: CustomKind) -> AsyncIterator[RawClient]:
-    """A client of the administrator, in the namespace with the objects of `sample_cluster`.
+async def sample_namespace(server: Server, widgets: CustomKind) -> AsyncIterator[RawClient]:
+    """A namespace with the objects of `sample_cluster`, for `populated`.
 
-    At the end the namespace must be unchanged, because rejected requests change nothing.
+    At the end it must be unchanged, because rejected requests change nothing.
     """
     client = RawClient(await server.session(*ADMIN), server.url, "populated")
     await client.create("/api/v1/namespaces", {"metadata": {"name": "populated"}})
     before = await create_objects(client)
     yield client
     assert await read_objects(client) == before
+
+
+@pytest.fixture
+def populated(sample_namespace: RawClient, format_: ReadFormat) -> RawClient:
+    """A client of the administrator, in the namespace with the objects of `sample_cluster`."""
+    return sample_namespace.reading(format_)

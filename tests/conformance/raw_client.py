@@ -1,6 +1,8 @@
 """An HTTP client for the tests, which returns the responses of an API server unchanged.
 
-Guarantees: uses no client of kubeloop; never retries and never interprets a response.
+Guarantees: uses no client of kubeloop; never retries and never interprets a response. With
+`reads_protobuf` it requests protobuf wherever a test names no format; `Response.body` and events
+have the same data as JSON would have.
 See also: the servers (`servers`), the objects that are sent (`samples`).
 """
 
@@ -17,9 +19,27 @@ import msgspec
 from multidict import CIMultiDictProxy
 from yarl import URL
 
-__all__ = ["APPLY", "JSON", "JSON_PATCH", "MERGE", "STRATEGIC", "RawClient", "Response", "Watch"]
+from kubeloop.wire.protobuf_codec import (
+    message_reader,
+    open_envelope,
+    split_protobuf_event,
+)
+
+__all__ = [
+    "APPLY",
+    "JSON",
+    "JSON_PATCH",
+    "MERGE",
+    "PROTOBUF",
+    "STRATEGIC",
+    "RawClient",
+    "Response",
+    "Watch",
+    "data_in",
+]
 
 JSON = "application/json"
+PROTOBUF = "application/vnd.kubernetes.protobuf"
 JSON_PATCH = "application/json-patch+json"
 MERGE = "application/merge-patch+json"
 STRATEGIC = "application/strategic-merge-patch+json"
@@ -27,6 +47,20 @@ APPLY = "application/apply-patch+yaml"
 
 _LARGE = 1024 * 1024  # bytes; aiohttp expects a larger body as a file
 _TIMEOUT = 15.0  # seconds for an event that must come
+# What client-go sends for built-in kinds: those without protobuf come as JSON.
+_BOTH = f"{PROTOBUF},{JSON}"
+
+
+def data_in(body: bytes) -> dict[str, Any]:
+    """The JSON data of an object or a list in an envelope of protobuf."""
+    found = open_envelope(body)
+    data = message_reader(dict, api_version=found.api_version, kind=found.kind)
+    object_ = {"kind": found.kind, "apiVersion": found.api_version, **data.decode(found.message)}
+    if not found.api_version:
+        del object_["apiVersion"]  # the resources of the core group
+    if found.kind.endswith("List"):
+        object_.setdefault("items", [])  # JSON always has them
+    return object_
 
 
 @final
@@ -39,8 +73,12 @@ class Response:
         self.raw = raw
 
     @property
+    def is_protobuf(self) -> bool:
+        return self.headers.get("Content-Type", "").startswith(PROTOBUF)
+
+    @property
     def body(self) -> Any:
-        return msgspec.json.decode(self.raw)
+        return data_in(self.raw) if self.is_protobuf else msgspec.json.decode(self.raw)
 
     @property
     def meta(self) -> dict[str, Any]:
@@ -93,14 +131,30 @@ class Watch:
     def __init__(self, response: aiohttp.ClientResponse) -> None:
         self.code = response.status
         self._response = response
+        self._is_protobuf = response.headers.get("Content-Type", "").startswith(PROTOBUF)
 
     async def next(self) -> dict[str, Any]:
         """The next event; an error if none comes in time."""
         async with asyncio.timeout(_TIMEOUT):
-            line = await self._response.content.readline()
-        assert line, "the watch has ended"
-        event: dict[str, Any] = msgspec.json.decode(line)
+            event = await self._next()
+        assert event is not None, "the watch has ended"
         return event
+
+    async def _next(self) -> dict[str, Any] | None:
+        """The next event; None at the end."""
+        content = self._response.content
+        if not self._is_protobuf:
+            line = await content.readline()
+            event: dict[str, Any] | None = msgspec.json.decode(line) if line else None
+            return event
+        try:
+            size = int.from_bytes(await content.readexactly(4), "big")
+        except asyncio.IncompleteReadError as end:
+            if end.partial:
+                raise  # within a frame
+            return None
+        type_, message = split_protobuf_event(await content.readexactly(size))
+        return {"type": type_, "object": data_in(message)}
 
     async def take(self, count: int) -> list[dict[str, Any]]:
         return [await self.next() for _ in range(count)]
@@ -114,9 +168,9 @@ class Watch:
         left = set(expected)
         async with asyncio.timeout(within):
             while left:
-                line = await self._response.content.readline()
-                assert line, f"the watch has ended before {sorted(left)}"
-                seen.append(msgspec.json.decode(line))
+                event = await self._next()
+                assert event is not None, f"the watch has ended before {sorted(left)}"
+                seen.append(event)
                 left.discard((seen[-1]["type"], seen[-1]["object"]["metadata"].get("name", "")))
         return seen
 
@@ -129,9 +183,11 @@ class Watch:
 
     async def rest(self) -> list[dict[str, Any]]:
         """Every event until the server ends the watch."""
+        found = []
         async with asyncio.timeout(_TIMEOUT):
-            raw = await self._response.read()
-        return [msgspec.json.decode(line) for line in raw.splitlines()]
+            while (event := await self._next()) is not None:
+                found.append(event)
+        return found
 
 
 @final
@@ -139,17 +195,31 @@ class RawClient:
     """Sends requests to one server, with a default namespace.
 
     In paths and queries `{ns}` is replaced by the namespace. `as_user` and `as_groups`
-    impersonate.
+    impersonate. With `reads_protobuf` a request without an `Accept` header has one.
     """
 
-    def __init__(self, session: aiohttp.ClientSession, url: str, namespace: str) -> None:
+    def __init__(
+        self,
+        session: aiohttp.ClientSession,
+        url: str,
+        namespace: str,
+        *,
+        reads_protobuf: bool = False,
+    ) -> None:
         self._session = session
         self._url = url
         self.namespace = namespace
+        self._reads_protobuf = reads_protobuf
+
+    def reading(self, format_: str) -> RawClient:
+        """The same client with another format: "json" or "protobuf"."""
+        return RawClient(
+            self._session, self._url, self.namespace, reads_protobuf=format_ == "protobuf"
+        )
 
     def in_namespace(self, namespace: str) -> RawClient:
         """The same client with another default namespace."""
-        return RawClient(self._session, self._url, namespace)
+        return RawClient(self._session, self._url, namespace, reads_protobuf=self._reads_protobuf)
 
     def at(self, resource: str, *rest: str) -> str:
         """The path of `configmaps` or `apps/v1/deployments` in the namespace."""
@@ -188,6 +258,8 @@ class RawClient:
         raw = body if isinstance(body, bytes) or body is None else msgspec.json.encode(body)
         head = [("Content-Type", JSON)] if raw is not None else []
         own = dict(headers or {})
+        if self._reads_protobuf:
+            own.setdefault("Accept", _BOTH)
         head = [pair for pair in head if pair[0] not in own] + list(own.items())
         head += [("Impersonate-User", user)] if user else []
         head += [("Impersonate-Group", group) for group in groups]

@@ -21,9 +21,18 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from tests.conformance.raw_client import RawClient, Response
+from tests.conformance.raw_client import JSON, RawClient, Response
 
-__all__ = ["AREAS", "Cases", "Step", "cases_of", "read_recordings", "respond", "write_recordings"]
+__all__ = [
+    "AREAS",
+    "Cases",
+    "Step",
+    "as_in_protobuf",
+    "cases_of",
+    "read_recordings",
+    "respond",
+    "write_recordings",
+]
 
 # Method, path, body and, optionally, headers. `{ns}` stands for the namespace of the case. The
 # method WAIT repeats a GET until it returns 200 and, with a body, until every dotted path in it
@@ -100,7 +109,8 @@ def _value_at(value: Any, path: str) -> Any:
 
 
 def _recorded(reply: Response, namespace: str) -> dict[str, Any]:
-    found: dict[str, Any] = {"code": reply.code, "type": reply.headers.get("Content-Type", "")}
+    media = JSON if reply.is_protobuf else reply.headers.get("Content-Type", "")
+    found: dict[str, Any] = {"code": reply.code, "type": media}
     if reply.warnings:
         found["warnings"] = len(reply.warnings)
     try:
@@ -110,6 +120,20 @@ def _recorded(reply: Response, namespace: str) -> dict[str, Any]:
     if isinstance(body, dict) and body.get("kind") == "Status":
         body = _without_sentences(body)
     return {**found, "body": _masked(body, namespace)}
+
+
+def as_in_protobuf(value: Any, name: str = "") -> Any:
+    """A value as it is in protobuf.
+
+    It has no empty lists, objects and nulls, and no types of objects within others.
+    """
+    if name == "fieldsV1":
+        return value  # JSON in both formats
+    if isinstance(value, dict):
+        found = {key: as_in_protobuf(each, key) for key, each in value.items()}
+        absent = {"kind", "apiVersion"} if name == "volumeClaimTemplates" else ()
+        return {k: v for k, v in found.items() if v not in (None, [], {}) and k not in absent}
+    return [as_in_protobuf(each, name) for each in value] if isinstance(value, list) else value
 
 
 def _without_sentences(status: dict[str, Any]) -> dict[str, Any]:

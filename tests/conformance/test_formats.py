@@ -23,6 +23,8 @@ from tests.conformance.samples import config_map
 from tests.conformance.servers import Server
 from tests.conformance.widgets import WIDGETS, CustomKind
 
+pytestmark = pytest.mark.one_format
+
 PROTOBUF = "application/vnd.kubernetes.protobuf"
 # Their conditions are made for each request.
 _VOLATILE = {"ComponentStatus"}

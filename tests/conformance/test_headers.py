@@ -9,6 +9,8 @@ import pytest
 
 from tests.conformance.raw_client import RawClient
 
+pytestmark = pytest.mark.one_format
+
 NAMESPACE = "/api/v1/namespaces/default"
 V2 = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 SCHEMA = "X-Kubernetes-Pf-Flowschema-Uid"

@@ -207,6 +207,7 @@ async def test_a_review_may_require_an_audience(api: RawClient) -> None:
     assert not others.body["status"].get("authenticated")
 
 
+@pytest.mark.one_format
 async def test_the_keys_of_tokens_are_published(api: RawClient) -> None:
     keys = await api.get("/openid/v1/jwks")
     about = await api.get("/.well-known/openid-configuration")

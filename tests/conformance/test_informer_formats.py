@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 
 from kubeloop.cache import SharedInformer
 from kubeloop.clients import APIClient
@@ -11,6 +12,8 @@ from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.core.v1 import ConfigMap
 from kubeloop.wire.meta.v1 import ObjectMeta
 from tests.conformance.samples import deployment
+
+pytestmark = pytest.mark.one_format
 
 
 async def test_informers_of_both_formats_have_the_same_objects(client: APIClient) -> None:

@@ -251,6 +251,7 @@ async def test_a_body_may_be_yaml(api: RawClient) -> None:
     assert (reply.code, reply.body["data"]) == (201, {"x": "yes"})
 
 
+@pytest.mark.one_format
 async def test_a_response_may_be_indented(api: RawClient) -> None:
     plain = await api.get(api.at("configmaps"))
     pretty = await api.get(api.at("configmaps"), pretty="true")

@@ -165,6 +165,18 @@ async def test_the_format_of_a_client_is_that_of_its_informers(server: APIServer
         assert pods.stats().reflector.format == "json"
 
 
+async def test_a_factory_shares_informers_of_the_same_format(server: APIServer) -> None:
+    factory = SharedInformerFactory(Client(server.config))
+
+    one = factory.informer(ConfigMap, format="protobuf")
+    other = factory.informer(ConfigMap)
+    metadata = factory.metadata_informer(ConfigMap, format="json")
+
+    assert factory.informer(ConfigMap, format="protobuf") is one
+    formats = [each.stats().reflector.format for each in (one, other, metadata)]
+    assert formats == ["protobuf", "json", "json"]
+
+
 def test_a_format_must_exist(server: APIServer) -> None:
     with pytest.raises(InvalidArgument, match="expected 'json' or 'protobuf'"):
         Client(server.config).informer(Pod, format="yaml")  # type: ignore[call-overload]
@@ -186,6 +198,7 @@ async def test_a_field_of_a_newer_server_switches_the_informer_to_json(
             found = maps.lister.get("a", namespace="default")
             assert maps.stats().reflector.format == "json"
 
+    assert hasty.stats().json_only == ("configmaps",)
     assert found is not None
     assert found.to_dict()["future"] == {"kept": True}
     assert future.formats[0] == PROTOBUF
@@ -207,6 +220,7 @@ async def test_a_field_that_no_version_explains_is_found_when_the_object_is_read
 
         found = maps.lister.get("a", namespace="default")
 
+    assert hasty.stats().json_only == ("configmaps",)
     assert found is not None
     assert found.to_dict()["future"] == {"kept": True}
 

@@ -167,6 +167,9 @@ class EntryDecoder(Generic[T]):
         return kind if self._expected or kind == b"Table" else None
 
     def _decode_envelope(self, raw: bytes) -> Entry | None:
+        entry = self._codec.parse_envelope(raw) if self._reads_messages else None
+        if entry is not None:
+            return entry
         found = open_envelope(raw)
         if found.kind != self._kind and (self._expected or found.kind == "Table"):
             self._count_foreign(found.kind.encode())

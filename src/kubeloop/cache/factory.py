@@ -1,4 +1,4 @@
-"""Shares informers: one for each kind, namespace, selector and model.
+"""Shares informers: one for each kind, namespace, selector, model and format.
 
 Guarantees: equal requests get the same informer, and the server sees one list and one watch.
 Nothing is listed before `start()`, and each informer is started once. When the factory's block
@@ -27,6 +27,7 @@ from kubeloop.selectors import (
     selector_text,
 )
 from kubeloop.wire import Resource
+from kubeloop.wire.protobuf_messages import ReadFormat
 
 from .entry_decoder import Transform
 from .indexer import SelectorLike
@@ -66,8 +67,11 @@ class ListWatchClient(Protocol):
         selector: str,
         field_selector: str,
         metadata_only: bool,
+        format: ReadFormat | None,  # noqa: A002 - what it is
     ) -> ListWatch:
         """The collection of that kind. Cluster-scoped kinds ignore the namespace.
+
+        A `format` of None is the client's.
 
         Raises what the client raises for a kind that it does not know.
         """
@@ -108,6 +112,7 @@ class _InformerKey(msgspec.Struct, frozen=True):
     selector: str
     field_selector: str
     model: type[Any]
+    format: ReadFormat | None = None
     metadata_only: bool = False
 
 
@@ -172,6 +177,7 @@ class SharedInformerFactory:
         namespace: str | None = ...,
         selector: SelectorLike | None = ...,
         field_selector: FieldSelectorLike | None = ...,
+        format: ReadFormat | None = ...,
         **options: Unpack[StorageOptions[R]],
     ) -> SharedInformer[R]: ...
 
@@ -183,6 +189,7 @@ class SharedInformerFactory:
         namespace: str | None = ...,
         selector: SelectorLike | None = ...,
         field_selector: FieldSelectorLike | None = ...,
+        format: ReadFormat | None = ...,
         **options: Unpack[StorageOptions[dict[str, Any]]],
     ) -> SharedInformer[dict[str, Any]]: ...
 
@@ -195,6 +202,7 @@ class SharedInformerFactory:
         namespace: str | None = ...,
         selector: SelectorLike | None = ...,
         field_selector: FieldSelectorLike | None = ...,
+        format: ReadFormat | None = ...,
         **options: Unpack[StorageOptions[T]],
     ) -> SharedInformer[T]: ...
 
@@ -206,12 +214,15 @@ class SharedInformerFactory:
         namespace: str | None = None,
         selector: SelectorLike | None = None,
         field_selector: FieldSelectorLike | None = None,
+        format: ReadFormat | None = None,  # noqa: A002 - what it is
         **options: Unpack[StorageOptions[Any]],
     ) -> SharedInformer[Any]:
         """The informer for this collection; created by the first call.
 
         Objects have the type `kind`, or `dict` if that is no class, or `model`: a struct with
-        the fields you need. `index` is added to the indexes of the informer.
+        the fields you need. `index` is added to the indexes of the informer. `format` is how a
+        built-in kind is read and cached, in place of the client's; another format is another
+        informer.
 
         Raises:
             InvalidArgument: it exists, and stores or transforms objects in another way.
@@ -219,7 +230,8 @@ class SharedInformerFactory:
         """
         check_option_names("informer", options, StorageOptions.__optional_keys__)
         model = model or (kind if isinstance(kind, type) else dict)
-        return self._share(self._key(kind, model, namespace, selector, field_selector), options)
+        key = self._key(kind, model, namespace, selector, field_selector, format_=format)
+        return self._share(key, options)
 
     def metadata_informer(
         self,
@@ -228,9 +240,10 @@ class SharedInformerFactory:
         namespace: str | None = None,
         selector: SelectorLike | None = None,
         field_selector: FieldSelectorLike | None = None,
+        format: ReadFormat | None = None,  # noqa: A002 - what it is
     ) -> SharedInformer[Resource]:
         """An informer that requests only metadata (PartialObjectMetadata)."""
-        key = self._key(kind, Resource, namespace, selector, field_selector)
+        key = self._key(kind, Resource, namespace, selector, field_selector, format_=format)
         return self._share(msgspec.structs.replace(key, metadata_only=True), {})
 
     # --- lifecycle
@@ -316,6 +329,8 @@ class SharedInformerFactory:
         namespace: str | None,
         selector: SelectorLike | None,
         field_selector: FieldSelectorLike | None,
+        *,
+        format_: ReadFormat | None,
     ) -> _InformerKey:
         return _InformerKey(
             kind,
@@ -323,6 +338,7 @@ class SharedInformerFactory:
             self._selector if selector is None else selector_text(selector),
             self._field_selector if field_selector is None else field_selector_text(field_selector),
             model,
+            format_,
         )
 
     def _share(self, key: _InformerKey, options: StorageOptions[Any]) -> SharedInformer[Any]:
@@ -352,6 +368,7 @@ class SharedInformerFactory:
             selector=key.selector,
             field_selector=key.field_selector,
             metadata_only=key.metadata_only,
+            format=key.format,
         )
         return SharedInformer(
             source,

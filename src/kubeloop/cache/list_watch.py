@@ -101,11 +101,13 @@ class MessageFormat:
     """That the objects of a source may come as protobuf: as `message`, such as `core_v1.Pod`.
 
     The source, the codec and the reflector of an informer share it. Fields that our models do not
-    know are in JSON only: when one is found, `report` ends the use of protobuf.
+    know are in JSON only: when one is found, `report` ends the use of protobuf. `on_json` is called
+    once, by any thread, when it ends.
     """
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, message: str, on_json: Callable[[], object] | None = None) -> None:
         self.message = message
+        self._on_json = on_json
         self.is_used = True  # by the next request
         # Whether objects are searched for unknown fields when they arrive, which costs more than
         # all the rest: not needed if the server is not newer than our models. An object that is
@@ -115,9 +117,15 @@ class MessageFormat:
 
     def report(self, error: Exception) -> None:
         """Protobuf cannot represent an object, or the server refuses it. Thread-safe."""
-        self.is_used = False
+        self.switch_to_json()
         if self.on_report is not None:
             self.on_report(error)
+
+    def switch_to_json(self) -> None:
+        """Request JSON from now on. Thread-safe."""
+        was_used, self.is_used = self.is_used, False
+        if was_used and self._on_json is not None:
+            self._on_json()
 
 
 class ListWatch(Protocol):

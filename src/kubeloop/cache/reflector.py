@@ -277,8 +277,7 @@ class Reflector:
             error, UnknownFields | NotAcceptable | UnsupportedMediaType
         ):
             return
-        if messages.is_used:
-            messages.is_used = False
+        messages.switch_to_json()
         log.warning("%s: read as JSON from now on, not as protobuf: %s", self._scope, error)
 
     async def _back_off(self, state: BackingOff) -> None:

@@ -9,18 +9,17 @@ See also: `kubeloop.wire.protobuf_codec` (decoding), `object_codecs` (which kind
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Literal, TypeAlias, TypeVar, final
+from typing import TypeVar, final
 
 from kubeloop.errors import InvalidArgument, KubeError, NotAcceptable, UnsupportedMediaType
 from kubeloop.wire import get_logger
+from kubeloop.wire.protobuf_messages import ReadFormat
 
 __all__ = ["ReadFormat", "ReadFormats", "is_refusal"]
 
 log = get_logger(__name__)
 
 T = TypeVar("T")
-
-ReadFormat: TypeAlias = Literal["json", "protobuf"]
 
 
 @final
@@ -44,8 +43,12 @@ class ReadFormats:
     def switch_to_json(self, resource: str, error: KubeError) -> None:
         """Read a resource as JSON from now on."""
         if resource not in self._json_only:
-            self._json_only[resource] = None
+            self.note_json(resource)
             log.warning("%s are read as JSON from now on, not as protobuf: %s", resource, error)
+
+    def note_json(self, resource: str) -> None:
+        """As `switch_to_json`, for an informer, which has logged the error. Thread-safe."""
+        self._json_only[resource] = None
 
     async def read(
         self,

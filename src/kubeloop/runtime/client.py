@@ -244,7 +244,8 @@ class Client(clients.APIClient):
         one, many = accept
         # To check metadata costs less than to ask for the version of the server.
         is_newer = None if metadata_only else self._is_server_newer
-        return ProtobufSource(raw.accepting(many, one), message, is_newer)
+        on_json = functools.partial(self._formats.note_json, scope.resource)
+        return ProtobufSource(raw.accepting(many, one), message, is_newer, on_json)
 
     async def _is_server_newer(self) -> bool:
         """Whether the server may have fields that our models do not know.

@@ -79,13 +79,18 @@ class ProtobufSource:
     """How a collection is read as protobuf.
 
     `is_newer` is whether the server may have newer models; without it, all objects are checked.
+    `on_json` is called when it turns out that the collection has to be read as JSON.
     """
 
     def __init__(
-        self, raw: RawCollection, message: str, is_newer: Callable[[], Awaitable[bool]] | None
+        self,
+        raw: RawCollection,
+        message: str,
+        is_newer: Callable[[], Awaitable[bool]] | None,
+        on_json: Callable[[], object] | None = None,
     ) -> None:
         self.raw = raw
-        self.messages = MessageFormat(message)
+        self.messages = MessageFormat(message, on_json)
         self._is_newer = is_newer
 
     async def prepare(self) -> None:

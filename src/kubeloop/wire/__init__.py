@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from .projection_protobuf import read_label as read_label
     from .projection_protobuf import read_owner as read_owner
     from .projection_protobuf import read_time as read_time
+    from .projection_protobuf import type_bytes as type_bytes
     from .protobuf_codec import MessageReader as MessageReader
     from .protobuf_codec import UnknownFields as UnknownFields
     from .protobuf_codec import identity_in as identity_in
@@ -80,7 +81,7 @@ else:
             ".json_values": "Json JsonObject",
             ".manifests": "dump_yaml load_yaml parse_manifest",
             ".projection": "Projection",
-            ".projection_protobuf": "MessageProjection read_label read_owner read_time",
+            ".projection_protobuf": "MessageProjection read_label read_owner read_time type_bytes",
             ".protobuf_codec": (
                 "MessageReader UnknownFields identity_in message_reader open_envelope"
             ),

@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, final
 
 from .errors import DecodeError, InvalidArgument
 from .projection import parse_path
-from .protobuf_messages import SCALARS, MessageField, is_message, message_fields
+from .protobuf_messages import MAGIC, SCALARS, MessageField, is_message, message_fields
 from .times import format_time
 
 if TYPE_CHECKING:
     from google.protobuf.descriptor_pb2 import DescriptorProto, FileDescriptorProto
 
-__all__ = ["MessageProjection", "has_upb", "read_label", "read_owner", "read_time"]
+__all__ = ["MessageProjection", "has_upb", "read_label", "read_owner", "read_time", "type_bytes"]
 
 # Of ObjectMeta: name, namespace, uid, resourceVersion, generation, labels, ownerReferences,
 # deletionTimestamp. The last three are read as bytes, which most objects share.
@@ -56,8 +56,9 @@ class MessageProjection:
     def __init__(self, message: str, paths: Sequence[str] = (), drop: Sequence[str] = ()) -> None:
         read = [_steps(message, path) for path in paths]
         cut = [_steps(message, path) for path in drop]
-        self._class = _projection_class(message, tuple(map(tuple, (*read, *cut))))
-        self._parse: Callable[[bytes], Any] = self._class.FromString
+        classes = _projection_classes(message, tuple(map(tuple, (*read, *cut))))
+        self._parse: Callable[[bytes], Any] = classes[0].FromString
+        self._parse_envelope: Callable[[bytes], Any] = classes[1].FromString
         self._head = operator.attrgetter(*(f"f{number}" for number in _HEAD))
         self._getters = [_getter(steps) for steps in read]
         self._cutters = [_cutter(steps) for steps in cut]
@@ -70,6 +71,18 @@ class MessageProjection:
             return self._parse(message)
         except Exception as error:
             raise DecodeError(f"the bytes are not protobuf of the API: {error}") from error
+
+    def parse_envelope(self, body: bytes) -> tuple[bytes, Any]:
+        """The type of an object in its envelope, as bytes, and its message as `parse` has it.
+
+        The type is as `type_bytes` has it, and empty for a body with an encoding.
+        Raises: DecodeError.
+        """
+        try:
+            found = self._parse_envelope(body[len(MAGIC) :])
+        except Exception as error:
+            raise DecodeError(f"the bytes are not protobuf of the API: {error}") from error
+        return (b"" if found.encoding else found.type), found.message
 
     def head(self, parsed: Any) -> tuple[Any, ...]:
         """Name, namespace, uid, version, generation, labels, owners, time of the deletion.
@@ -84,12 +97,15 @@ class MessageProjection:
         """The values at the paths, as JSON has them; text that is not UTF-8 is bytes."""
         return [get(parsed) for get in self._getters]
 
-    def cut(self, parsed: Any, message: bytes) -> bytes:
-        """The message without the dropped fields; `parsed` is changed."""
-        is_cut = False
+    def cut(self, parsed: Any, message: bytes | None = None) -> bytes:
+        """The message without the dropped fields; `parsed` is changed.
+
+        `message` is what was parsed, which is returned if there are none of them.
+        """
+        is_cut = message is None
         for cut in self._cutters:
             is_cut |= cut(parsed)
-        if not is_cut:
+        if not is_cut and message is not None:
             return message
         found: bytes = parsed.SerializePartialToString()
         return found
@@ -150,10 +166,17 @@ def _is_plain(step: _Step) -> bool:
 _numbers = itertools.count()
 
 
+def type_bytes(api_version: str, kind: str) -> bytes:
+    """The type in an envelope, as Go writes it (a runtime.TypeMeta)."""
+    found = _class_of("TypeMeta")(apiVersion=api_version, kind=kind)
+    return bytes(found.SerializeToString())
+
+
 @functools.cache
-def _projection_class(message: str, paths: tuple[tuple[_Step, ...], ...]) -> Any:
-    """The class of messages with the head and the fields of the paths."""
+def _projection_classes(message: str, paths: tuple[tuple[_Step, ...], ...]) -> tuple[Any, Any]:
+    """The class of messages with the head and the fields of the paths, and of their envelopes."""
     from google.protobuf import descriptor_pool, message_factory
+    from google.protobuf.descriptor_pb2 import FieldDescriptorProto as Field
     from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
     package = f"kubeloop.projection{next(_numbers)}"
@@ -162,9 +185,18 @@ def _projection_class(message: str, paths: tuple[tuple[_Step, ...], ...]) -> Any
     head = [(metadata, field) for field in message_fields(_METADATA) if field.number in _HEAD]
     chains = [*head, *(tuple(step.field for step in path) for path in paths)]
     name = _add_message(file, chains)
+    envelope = file.message_type.add(name="Envelope")
+    for number, part in enumerate(("type", "message", "encoding"), 1):
+        field = envelope.field.add(name=part, number=number, label=1, type=Field.TYPE_BYTES)
+        if part == "message":
+            field.type, field.type_name = Field.TYPE_MESSAGE, f".{package}.{name}"
     pool = descriptor_pool.DescriptorPool()
     pool.AddSerializedFile(file.SerializeToString())
-    return message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{package}.{name}"))
+    one, other = (
+        message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{package}.{each}"))
+        for each in (name, "Envelope")
+    )
+    return one, other
 
 
 def _add_message(
@@ -300,6 +332,7 @@ _PARTS: Final = {
         "controller": (6, "bool"),
     },
     "Time": {"seconds": (1, "int64")},
+    "TypeMeta": {"apiVersion": (1, "string"), "kind": (2, "string")},
 }
 
 

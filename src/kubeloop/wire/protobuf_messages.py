@@ -9,7 +9,7 @@ reading by upb (`protobuf_codec`).
 from __future__ import annotations
 
 import functools
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from .errors import DecodeError
 
@@ -20,6 +20,7 @@ __all__ = [
     "SCALARS",
     "SCHEMAS",
     "MessageField",
+    "ReadFormat",
     "is_message",
     "message_fields",
     "message_of",
@@ -27,6 +28,7 @@ __all__ = [
 
 MAGIC: Final = b"k8s\x00"
 PROTOBUF: Final = "application/vnd.kubernetes.protobuf"
+ReadFormat: TypeAlias = Literal["json", "protobuf"]  # in which a client reads objects
 
 SCALARS: Final = frozenset({"string", "bytes", "bool", "int32", "int64", "double"})
 

@@ -38,7 +38,7 @@ def to_protobuf(obj: JsonObject) -> bytes:
     Raises:
         DecodeError: it is not of a built-in kind.
     """
-    api_version, kind = str(obj.get("apiVersion")), str(obj.get("kind"))
+    api_version, kind = str(obj.get("apiVersion") or ""), str(obj.get("kind") or "")
     return envelope(api_version, kind, message_bytes(message_of(api_version, kind), obj))
 
 

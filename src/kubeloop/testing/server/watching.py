@@ -215,7 +215,11 @@ class Watcher:
         key = (self.form.cache_key, kind)
         found = memo.get(key)
         if found is None:
-            found = memo[key] = self._encode(kind, self.form.encode_object(entry))
+            found = memo[key] = (
+                watch_frame(kind, self.form.encode_envelope(entry))
+                if self.form.is_protobuf
+                else event_bytes(kind, self.form.encode_object(entry))
+            )
         return found
 
     def _encode(self, kind: EventType, obj: bytes) -> bytes:

@@ -178,8 +178,10 @@ class Dispatcher:
         media = _media(request, served)
         call = Call(served, namespace=path.namespace, name=path.name)
         entry = self._verbs.get(call, request.query.text("resourceVersion"))
-        body = _object_form(served, media, request.query).encode_object(entry)
-        return Response(200, body, options=media)
+        form = _object_form(served, media, request.query)
+        if form.is_protobuf:
+            return Response(200, form.encode_envelope(entry), media=PROTOBUF, is_final=True)
+        return Response(200, form.encode_object(entry), options=media)
 
     async def _list(
         self, request: Request, served: ServedResource, path: ResourcePath
@@ -191,6 +193,9 @@ class Dispatcher:
         form = _list_form(served, media, request.query)
         if form.has_large_list(page.entries) and _is_compact(request, media):
             return ListStream(form.list_parts(page.entries, page.metadata))
+        if form.is_protobuf:
+            messages = form.encode_message_list(page.entries, page.metadata)
+            return Response(200, messages, media=PROTOBUF, is_final=True)
         return Response(200, form.encode_list(page.entries, page.metadata), options=media)
 
     async def _watch(

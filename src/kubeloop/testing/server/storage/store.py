@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from datetime import datetime
 from typing import Final, TypeAlias, final
 
@@ -75,6 +75,8 @@ class Entry(msgspec.Struct, frozen=True, eq=False, gc=False):
     tail: bytes
     version: int
     stored: Object | None = None
+    # Its protobuf, by the representation that has written it.
+    messages: dict[Hashable, bytes] = msgspec.field(default_factory=dict)
 
     @property
     def metadata(self) -> Object:
