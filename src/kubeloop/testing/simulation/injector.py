@@ -34,6 +34,7 @@ _NOISE: Final = frozenset({"leases", "events"})
 _WORKLOADS: Final = frozenset(
     {"deployments", "statefulsets", "daemonsets", "replicasets", "jobs", "pods", "services"}
 )
+_SLOW_FOR: Final = 60.0  # virtual seconds of a slow network
 _WAIT_FOR_KIND: Final = 30.0  # virtual seconds that a request of the test waits for its kind
 
 
@@ -59,7 +60,7 @@ class Injector:
         self.lists_at_zero: dict[tuple[str, str], None] = {}
         self.fired = 0
         self.requests: Counter[str] = Counter()  # by process
-        self.last_change = 0.0  # virtual time
+        self.active_until = 0.0  # virtual time of the last change, or of the end of the last fault
         self.leases = LeaseWatch()
         self.own_writes = OwnWrites()
 
@@ -70,7 +71,7 @@ class Injector:
         group, plural = change.storage
         if is_noise(plural) or _changes_nothing(change):
             return
-        self.last_change = self._world.now
+        self.active_until = max(self.active_until, self._world.now)
         self._world.check_always(f"{plural}{'.' + group if group else ''} {change.key}")
 
     # --- what the server receives
@@ -122,7 +123,6 @@ class Injector:
 
     def _on_lease(self, seen: SeenRequest, link: Connection, name: str) -> None:
         if self._in_window("lost-lease", name) is not None:
-            self._world.note(name, "fault", "a renewal of the lease fails")
             raise service_unavailable("the server is currently unable to handle the request")
         if seen.verb == "delete":
             return
@@ -190,9 +190,7 @@ class Injector:
                 case "crash-after" if is_own:
                     loses = self._crash_later(fault.target)
                 case "crash-after":
-                    asyncio.get_running_loop().call_later(
-                        0.02, self._world.crash, fault.target
-                    )
+                    asyncio.get_running_loop().call_later(0.02, self._world.crash, fault.target)
                 case "error":
                     rejection = error_for(fault.code, 1 if fault.code == 429 else 0, seen)
                 case "lost-response":
@@ -223,7 +221,8 @@ class Injector:
 
     def _fire_lasting(self, fault: Fault) -> None:
         world, loop = self._world, asyncio.get_running_loop()
-        end = world.now + fault.seconds
+        end = world.now + (_SLOW_FOR if fault.kind == "slow-network" else fault.seconds)
+        self.active_until = max(self.active_until, end)
         network = world.network
         match fault.kind:
             case "cut-watches":
@@ -245,7 +244,7 @@ class Injector:
                 loop.call_at(end, network.heal, fault.target)
             case "slow-network":
                 network.slow(fault.target, fault.seconds)
-                loop.call_later(60.0, network.slow, fault.target, 0.0)
+                loop.call_at(end, network.slow, fault.target, 0.0)
             case "lost-lease":
                 self._windows.append((fault, end))
             case "pause":

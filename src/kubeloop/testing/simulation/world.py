@@ -61,9 +61,7 @@ class SimulatedProcess:
     It starts again by itself after it crashed or failed, as a pod does.
     """
 
-    def __init__(
-        self, world: World, name: str, factory: Factory, *, fresh: Sequence[str]
-    ) -> None:
+    def __init__(self, world: World, name: str, factory: Factory, *, fresh: Sequence[str]) -> None:
         self._world = world
         self.name = name
         self._factory = factory
@@ -177,6 +175,7 @@ class World:
         self._workloads: asyncio.Task[None] | None = None
         self.reconciles: Counter[tuple[str, str, str]] = Counter()  # process, controller and key
         self.errors: dict[str, None] = {}
+        self._settled_at: float | None = None  # nothing has changed since then
         self._failed: asyncio.Future[Failure] = loop.create_future()
         self.injector = Injector(self, life.faults)
 
@@ -231,17 +230,19 @@ class World:
     async def settle(self, *, quiet: float = 60.0, within: float = 3600.0) -> None:
         """Wait until there is nothing left to do.
 
-        That is: no object has changed for `quiet` virtual seconds, leases and events aside, and
-        all processes run. The life fails if that takes longer than `within` virtual seconds, or
+        That is: for `quiet` virtual seconds no object has changed, leases and events aside, no
+        process has started and no fault has lasted, and all processes run. The life fails if that takes longer than `within` virtual seconds, or
         if a controller then still reconciles a key more often than every two seconds.
         If cancelled, nothing is left behind.
         """
+        if self._settled_at is not None and self.injector.active_until <= self._settled_at:
+            return
         end = self.now + within
         while True:
             before = self.reconciles.copy()
             since = self.now
             await asyncio.sleep(quiet)
-            is_quiet = self.injector.last_change <= since
+            is_quiet = self.injector.active_until <= since
             if is_quiet and all(each.is_running for each in self._processes.values()):
                 break
             if self.now > end:
@@ -256,6 +257,7 @@ class World:
                     f" {quiet:g} s in which nothing changed"
                 )
                 raise LifeFailed(Failure("hot loop", message))
+        self._settled_at = since
 
     def objects(self, kind: type[T], *, namespace: str = "") -> list[T]:
         """The objects of a kind that the server stores now, without a request."""
@@ -346,6 +348,7 @@ class World:
 
     def process_starts(self, name: str) -> None:
         self.note(name, "process", f"starts ({self._processes[name].starts})")
+        self.injector.active_until = max(self.injector.active_until, self.now)
         self.injector.leases.forget(name)
         self.injector.own_writes.forget(name)
 
