@@ -1,4 +1,4 @@
-"""Deterministic simulation: a controller, its server and the network, in many lives.
+"""Deterministic simulation: a controller, its server and the network, in many runs.
 
     from kubeloop.testing import simulate
 
@@ -10,7 +10,7 @@
         await world.settle()
         assert (await sites.get("shop")).status.ready
 
-Guarantees: the same life gives the same bytes on the network; a life that fails is shrunk to
+Guarantees: the same run gives the same bytes on the network; a run that fails is shrunk to
 the fewest faults and explains itself.
 See also: docs/tutorial/find-the-bug.md, docs/reference/simulation.md.
 """

@@ -1,6 +1,6 @@
-"""Replays one life of a simulated test in this process, for a debugger.
+"""Replays one run of a simulated test in this process, for a debugger.
 
-python -m kubeloop.testing.simulation tests/test_sites.py::test_sites --life 'seed=3'
+python -m kubeloop.testing.simulation tests/test_sites.py::test_sites --scenario 'seed=3'
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ from pathlib import Path
 import msgspec
 
 from . import determinism
-from .life import run_life
-from .lives import Life
 from .report import format_timeline
+from .scenarios import Scenario
+from .single_run import run_scenario
 from .worker import Job, encode_arguments, load_test
 
 
 def main() -> None:
-    """Run the life, print its timeline, and exit with 1 if it fails."""
+    """Execute the run, print its timeline, and exit with 1 if it fails."""
     parser = argparse.ArgumentParser(prog="python -m kubeloop.testing.simulation")
     parser.add_argument("test", help="FILE::NAME of a test with @simulate")
-    parser.add_argument("--life", default="seed=0", help="the life, as a report shows it")
+    parser.add_argument("--scenario", default="seed=0", help="the scenario, as a report shows it")
     parser.add_argument("--all", action="store_true", help="print the whole timeline as JSON lines")
     options = parser.parse_args()
     if os.environ.get("PYTHONHASHSEED") != "0":
         # The order of sets of strings is a part of what is replayed.
         os.environ["PYTHONHASHSEED"] = "0"
-        os.execv(
+        os.execv(  # noqa: S606 - this program again
             sys.executable, [sys.executable, "-m", "kubeloop.testing.simulation", *sys.argv[1:]]
         )
     file, _, name = options.test.partition("::")
@@ -38,14 +38,14 @@ def main() -> None:
     job = Job((), path.stem, str(path), name, encode_arguments({}))
     test = load_test(job)
     determinism.install()
-    result = run_life(test, Life.parse(options.life), is_traced=True)
+    result = run_scenario(test, Scenario.parse(options.scenario), is_traced=True)
     if options.all:
         for entry in result.timeline:
             sys.stdout.write(msgspec.json.encode(entry).decode() + "\n")
     else:
         sys.stdout.write("\n".join(format_timeline(result.timeline)) + "\n")
     found = result.failure
-    sys.stdout.write(f"{found.oracle}: {found.message}\n" if found else "the life did not fail\n")
+    sys.stdout.write(f"{found.oracle}: {found.message}\n" if found else "the run did not fail\n")
     sys.stdout.flush()
     os._exit(1 if found else 0)
 

@@ -13,7 +13,7 @@ clocks of their own): docs/reference/simulation.md.
 from __future__ import annotations
 
 import ctypes
-import datetime
+import datetime as dt
 import gc
 import os
 import random
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = ["START", "begin", "install", "set_skew"]
 
-START = datetime.datetime(2030, 1, 1, tzinfo=datetime.UTC)
-"""The date and time at which every life begins."""
+START = dt.datetime(2030, 1, 1, tzinfo=dt.UTC)
+"""The date and time at which every run begins."""
 
 _BOOT = 1_000_000.0  # of the monotonic clocks
 
@@ -46,8 +46,8 @@ _skews: dict[str, float] = {}  # seconds that the wall clock of a process is ahe
 
 
 def begin(loop: SimulatedLoop, seed: int) -> None:
-    """Start a life: the clocks at `START`, and all random numbers from `seed`."""
-    global _loop, _source  # noqa: PLW0603 - one life at a time in a process
+    """Start a run: the clocks at `START`, and all random numbers from `seed`."""
+    global _loop, _source  # noqa: PLW0603 - one run at a time in a process
     _loop = loop
     _source = random.Random(f"system {seed}")
     random.seed(f"global {seed}")
@@ -68,22 +68,23 @@ def install() -> None:
             replaced[id(old)] = (old, new)
             setattr(module, name, new)
     for module in list(sys.modules.values()):
-        if module is None or module.__name__ == __name__:
+        if getattr(module, "__name__", __name__) == __name__:
             continue
         names = getattr(module, "__dict__", {})
         for name, value in list(names.items()):
             found = replaced.get(id(value))
             if found is not None and found[0] is value:
                 names[name] = found[1]
-    _replace_in_type(datetime.datetime, "now", classmethod(_datetime_now))
-    _replace_in_type(datetime.datetime, "utcnow", classmethod(_datetime_utcnow))
-    _replace_in_type(datetime.datetime, "today", classmethod(_datetime_today))
-    _replace_in_type(datetime.date, "today", classmethod(_date_today))
-    threading.Thread.start = _refuse_thread  # type: ignore[method-assign]
+    _replace_in_type(dt.datetime, "now", classmethod(_datetime_now))
+    _replace_in_type(dt.datetime, "utcnow", classmethod(_datetime_utcnow))
+    _replace_in_type(dt.datetime, "today", classmethod(_datetime_today))
+    _replace_in_type(dt.date, "today", classmethod(_date_today))
+    vars_of: Any = threading.Thread
+    vars_of.start = _refuse_thread
     _use_virtual_clock_of_kubeloop()
 
 
-def _replacements() -> list[tuple[Any, str, Callable[..., Any]]]:
+def _replacements() -> list[tuple[Any, str, Callable[..., Any] | None]]:
     return [
         (time, "time", _time),
         (time, "time_ns", lambda: int(_time() * 1e9)),
@@ -154,21 +155,19 @@ def _strftime(text: str, at: Any = None) -> str:
     return _real_strftime(text, _real_localtime(_time()) if at is None else at)
 
 
-def _datetime_now(
-    cls: type[datetime.datetime], tz: datetime.tzinfo | None = None
-) -> datetime.datetime:
+def _datetime_now(cls: type[dt.datetime], tz: dt.tzinfo | None = None) -> dt.datetime:
     return cls.fromtimestamp(_time(), tz)
 
 
-def _datetime_utcnow(cls: type[datetime.datetime]) -> datetime.datetime:
-    return cls.fromtimestamp(_time(), datetime.UTC).replace(tzinfo=None)
+def _datetime_utcnow(cls: type[dt.datetime]) -> dt.datetime:
+    return cls.fromtimestamp(_time(), dt.UTC).replace(tzinfo=None)
 
 
-def _datetime_today(cls: type[datetime.datetime]) -> datetime.datetime:
+def _datetime_today(cls: type[dt.datetime]) -> dt.datetime:
     return cls.fromtimestamp(_time())
 
 
-def _date_today(cls: type[datetime.date]) -> datetime.date:
+def _date_today(cls: type[dt.date]) -> dt.date:
     return cls.fromtimestamp(_time())
 
 

@@ -1,9 +1,9 @@
-"""Explores the lives of a test in worker processes, and shrinks what fails.
+"""Explores the runs of a test in worker processes, and shrinks what fails.
 
-Guarantees: the undisturbed life comes first, and its failure is reported as it is; of lives that
-fail, the one that was planned first is reported; a shrunk life fails by the same oracle. No
+Guarantees: the undisturbed run comes first, and its failure is reported as it is; of runs that
+fail, the one that was planned first is reported; a shrunk run fails by the same oracle. No
 worker is left when it ends, however it ends.
-See also: `plans` (which lives), `oracles.judge` (which fail), `report` (what is printed).
+See also: `plans` (which runs), `oracles.judge` (which fail), `report` (what is printed).
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from typing import Self, final
 
 import msgspec
 
-from .lives import Failure, Fault, Life, LifeResult
 from .oracles import judge
 from .plans import coverage, derive
+from .scenarios import Failure, Fault, RunResult, Scenario
 from .worker import Job, Order
 
-__all__ = ["Exploration", "FailedLife", "Limits", "Workers", "explore"]
+__all__ = ["Exploration", "FailedRun", "Limits", "Workers", "explore"]
 
 _MOST_TRIES = 40  # of shrinking
 
@@ -40,12 +40,12 @@ class Limits(msgspec.Struct, frozen=True):
 
 
 @final
-class FailedLife(msgspec.Struct, frozen=True):
-    """A life that failed, with the fewest faults that were found."""
+class FailedRun(msgspec.Struct, frozen=True):
+    """A run that failed, with the fewest faults that were found."""
 
     failure: Failure
-    life: Life
-    result: LifeResult  # with the timeline
+    scenario: Scenario
+    result: RunResult  # with the timeline
     faults_before: int  # before it was shrunk
 
     @property
@@ -58,20 +58,20 @@ class FailedLife(msgspec.Struct, frozen=True):
 
     @property
     def faults(self) -> tuple[Fault, ...]:
-        return self.life.faults
+        return self.scenario.faults
 
 
 @final
 class Exploration(msgspec.Struct, frozen=True):
     """What an exploration has found."""
 
-    lives: int
-    cpu: float  # seconds of all lives
-    virtual: float  # seconds of all lives
+    runs: int
+    cpu: float  # seconds of all runs
+    virtual: float  # seconds of all runs
     fired: int  # faults that happened
     coverage: str
-    reference: LifeResult
-    failure: FailedLife | None = None
+    reference: RunResult
+    failure: FailedRun | None = None
 
 
 @final
@@ -82,8 +82,8 @@ class _Worker:
         self._job = job
         self._process: subprocess.Popen[bytes] | None = None
 
-    def run(self, order: Order) -> LifeResult:
-        """Run a life. Raises: RuntimeError when the worker cannot load the test."""
+    def run(self, order: Order) -> RunResult:
+        """Execute a run. Raises: RuntimeError when the worker cannot load the test."""
         process = self._process or self._start()
         assert process.stdin is not None, "it is a pipe"
         assert process.stdout is not None, "it is a pipe"
@@ -98,10 +98,10 @@ class _Worker:
         if not line:
             self.close()
             raise RuntimeError(
-                f"simulate {self._job.name}: the worker process ended before the life did"
+                f"simulate {self._job.name}: the worker process ended before the run did"
                 " (its error is above)"
             )
-        return msgspec.json.decode(line, type=LifeResult)
+        return msgspec.json.decode(line, type=RunResult)
 
     def _start(self) -> subprocess.Popen[bytes]:
         self._process = process = subprocess.Popen(
@@ -156,15 +156,15 @@ class Workers:
             each.close()
         self._pool.shutdown(cancel_futures=True)
 
-    def submit(self, life: Life, *, is_traced: bool = False) -> Future[LifeResult]:
-        """Run a life as soon as a worker is free."""
-        return self._pool.submit(self._run, Order(life, is_traced))
+    def submit(self, scenario: Scenario, *, is_traced: bool = False) -> Future[RunResult]:
+        """Execute a run as soon as a worker is free."""
+        return self._pool.submit(self._run, Order(scenario, is_traced))
 
-    def run(self, life: Life, *, is_traced: bool = False) -> LifeResult:
-        """Run a life and wait for it."""
-        return self.submit(life, is_traced=is_traced).result()
+    def run(self, scenario: Scenario, *, is_traced: bool = False) -> RunResult:
+        """Execute a run and wait for it."""
+        return self.submit(scenario, is_traced=is_traced).result()
 
-    def _run(self, order: Order) -> LifeResult:
+    def _run(self, order: Order) -> RunResult:
         worker = self._idle.get()
         try:
             return worker.run(order)
@@ -181,26 +181,26 @@ def explore(
     pairs: bool,
     on_progress: Callable[[int, Failure | None], None] = lambda _, __: None,
 ) -> Exploration:
-    """Run lives until one fails, or until a limit is reached."""
+    """Execute runs until one fails, or until a limit is reached."""
     with Workers(job, limits.workers) as workers:
-        reference = workers.run(Life(seed))
+        reference = workers.run(Scenario(seed))
         first = judge(reference, reference)
         search = _Search(workers, reference, limits, on_progress)
         if first is not None:
-            traced = workers.run(Life(seed), is_traced=True)
-            return search.result(FailedLife(first, Life(seed), traced, 0))
+            traced = workers.run(Scenario(seed), is_traced=True)
+            return search.result(FailedRun(first, Scenario(seed), traced, 0))
         failed = search.run(derive(reference, classes=classes, seed=seed, pairs=pairs))
         return search.result(None if failed is None else search.shrink(*failed))
 
 
 @final
 class _Search:
-    """Runs lives until one fails."""
+    """Executes runs until one fails."""
 
     def __init__(
         self,
         workers: Workers,
-        reference: LifeResult,
+        reference: RunResult,
         limits: Limits,
         on_progress: Callable[[int, Failure | None], None],
     ) -> None:
@@ -208,16 +208,16 @@ class _Search:
         self._reference = reference
         self._limits = limits
         self._on_progress = on_progress
-        self._tried: list[Life] = []
-        self._lives = 1
+        self._tried: list[Scenario] = []
+        self._runs = 1
         self._cpu = reference.cpu
         self._virtual = reference.virtual
         self._fired = 0
 
-    def run(self, lives: Iterator[Life]) -> tuple[Life, Failure] | None:
-        """The first life that fails, in the order of the plans."""
-        running: dict[Future[LifeResult], tuple[int, Life]] = {}
-        failed: dict[int, tuple[Life, Failure]] = {}
+    def run(self, scenarios: Iterator[Scenario]) -> tuple[Scenario, Failure] | None:
+        """The first run that fails, in the order of the plans."""
+        running: dict[Future[RunResult], tuple[int, Scenario]] = {}
+        failed: dict[int, tuple[Scenario, Failure]] = {}
         number = 1
         while True:
             while (
@@ -226,50 +226,50 @@ class _Search:
                 and number < self._limits.runs
                 and self._cpu < self._limits.seconds
             ):
-                life = next(lives)
-                running[self._workers.submit(life)] = (number, life)
+                scenario = next(scenarios)
+                running[self._workers.submit(scenario)] = (number, scenario)
                 number += 1
             # Lives that were planned before the one that failed may fail as well.
             if not running:
                 return failed[min(failed)] if failed else None
             done, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
-                index, life = running.pop(future)
-                failure = self._count(life, future.result())
+                index, scenario = running.pop(future)
+                failure = self._count(scenario, future.result())
                 if failure is not None:
-                    failed[index] = (life, failure)
+                    failed[index] = (scenario, failure)
 
-    def _count(self, life: Life, result: LifeResult) -> Failure | None:
-        self._tried.append(life)
-        self._lives += 1
+    def _count(self, scenario: Scenario, result: RunResult) -> Failure | None:
+        self._tried.append(scenario)
+        self._runs += 1
         self._cpu += result.cpu
         self._virtual += result.virtual
         self._fired += result.fired
         failure = judge(result, self._reference)
-        self._on_progress(self._lives, failure)
+        self._on_progress(self._runs, failure)
         return failure
 
-    def shrink(self, life: Life, failure: Failure) -> FailedLife:
-        """The same failure with fewer faults, and with the timeline of its life."""
-        before = len(life.faults)
+    def shrink(self, scenario: Scenario, failure: Failure) -> FailedRun:
+        """The same failure with fewer faults, and with the timeline of its run."""
+        before = len(scenario.faults)
         tries = 0
-        candidates = self._smaller(life)
+        candidates = self._smaller(scenario)
         while (smaller := next(candidates, None)) is not None and tries < _MOST_TRIES:
             tries += 1
             found = judge(self._workers.run(smaller), self._reference)
             if found is not None and found.oracle == failure.oracle:
-                life, failure = smaller, found
-                candidates = self._smaller(life)
-        traced = self._workers.run(life, is_traced=True)
-        return FailedLife(judge(traced, self._reference) or failure, life, traced, before)
+                scenario, failure = smaller, found
+                candidates = self._smaller(scenario)
+        traced = self._workers.run(scenario, is_traced=True)
+        return FailedRun(judge(traced, self._reference) or failure, scenario, traced, before)
 
-    def _smaller(self, life: Life) -> Iterator[Life]:
-        for index in range(len(life.faults)):
-            yield Life(life.seed, life.faults[:index] + life.faults[index + 1 :])
+    def _smaller(self, scenario: Scenario) -> Iterator[Scenario]:
+        for index in range(len(scenario.faults)):
+            yield Scenario(scenario.seed, scenario.faults[:index] + scenario.faults[index + 1 :])
 
-    def result(self, failure: FailedLife | None) -> Exploration:
+    def result(self, failure: FailedRun | None) -> Exploration:
         return Exploration(
-            lives=self._lives,
+            runs=self._runs,
             cpu=self._cpu,
             virtual=self._virtual,
             fired=self._fired,

@@ -1,16 +1,17 @@
-"""Makes the faults of a life happen, and records what the processes did.
+"""Makes the faults of a run happen, and records what the processes did.
 
 It sees every request that reaches the server, with the connection it came by, and through that
 the process that sent it; and every write that is stored.
 
 Guarantees: without faults it changes nothing; a fault happens at most once.
-See also: `lives` (the faults as data), `oracles` (what is checked with the record).
+See also: `scenarios` (the faults as data), `oracles` (what is checked with the record).
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, final
 
 import msgspec
@@ -18,9 +19,9 @@ import msgspec
 from ..server.faults import Reaction, SeenRequest, error_for
 from ..server.statuses import StatusError, service_unavailable
 from ..server.storage.store import Change
-from .lives import Fault, TimelineEntry, Write
 from .network import Connection, connection
 from .oracles import LeaseWatch, OwnWrites
+from .scenarios import Fault, Write
 
 if TYPE_CHECKING:
     from .world import World
@@ -94,8 +95,9 @@ class Injector:
     def _on_write(self, seen: SeenRequest, link: Connection, name: str) -> Reaction:
         world = self._world
         if seen.resource == "leases":
-            return self._on_lease(seen, link, name)
-        if is_noise(seen.resource) or seen.resource.endswith("reviews") or _is_dry_run(seen):
+            self._on_lease(seen, link, name)
+            return None
+        if is_noise(seen.resource) or _is_dry_run(seen):
             return None
         if seen.resource in _WORKLOADS:
             world.start_workloads()
@@ -130,7 +132,7 @@ class Injector:
 
         def on_response(data: bytes) -> bool:
             if data[9:10] == b"2":
-                self.leases.renewed(name, seen, sent)
+                self.leases.on_renewal(name, seen, sent)
             return False
 
         link.on_response = on_response
@@ -171,7 +173,7 @@ class Injector:
 
     # --- faults
 
-    def _fire(self, write: Write, seen: SeenRequest, link: Connection) -> object:
+    def _fire(self, write: Write, seen: SeenRequest, link: Connection) -> Callable[[], bool] | None:
         """Start the faults of a write; returns what loses its response, if one does.
 
         Raises: StatusError when the write is not to be done.
@@ -205,14 +207,14 @@ class Injector:
             raise rejection
         return loses
 
-    def _crash_later(self, target: str) -> object:
+    def _crash_later(self, target: str) -> Callable[[], bool]:
         def crash() -> bool:
             self._world.crash(target)
             return True
 
         return crash
 
-    def _reset_later(self, link: Connection) -> object:
+    def _reset_later(self, link: Connection) -> Callable[[], bool]:
         def reset() -> bool:
             asyncio.get_running_loop().call_soon(link.reset)
             return True
@@ -305,8 +307,3 @@ def _is_dry_run(seen: SeenRequest) -> bool:
 
 def _changes_nothing(change: Change) -> bool:
     return change.old is not None and change.new is not None and change.old.obj == change.new.obj
-
-
-def entry_at(world: World, process: str, kind: str, text: str) -> TimelineEntry:
-    """A line of the timeline, now."""
-    return TimelineEntry(world.now, process, kind, text)

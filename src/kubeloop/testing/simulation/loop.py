@@ -71,7 +71,7 @@ class _Handle(asyncio.Handle):
 
     def _run(self) -> None:
         if not _is_held(self):
-            super()._run()  # type: ignore[misc]  # not in typeshed
+            super()._run()
 
 
 class _TimerHandle(asyncio.TimerHandle):
@@ -79,7 +79,7 @@ class _TimerHandle(asyncio.TimerHandle):
 
     def _run(self) -> None:
         if not _is_held(self):
-            super()._run()  # type: ignore[misc]  # not in typeshed
+            super()._run()
 
 
 def _is_held(handle: Any) -> bool:
@@ -185,7 +185,13 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         self._ready.append(handle)  # type: ignore[attr-defined]  # not in typeshed
         return handle
 
-    call_soon_threadsafe = call_soon  # there are no threads
+    def call_soon_threadsafe(  # type: ignore[override]
+        self,
+        callback: Callable[..., object],
+        *args: Any,
+        context: contextvars.Context | None = None,
+    ) -> asyncio.Handle:
+        return self.call_soon(callback, *args, context=context)  # there are no threads
 
     def call_at(  # type: ignore[override]
         self,
@@ -295,9 +301,7 @@ class SimulatedLoop(asyncio.BaseEventLoop):
 
     # --- what a simulation has not
 
-    def run_in_executor(  # type: ignore[override]
-        self, executor: object, func: Callable[[*Ts], T], *args: *Ts
-    ) -> asyncio.Future[T]:
+    def run_in_executor(self, _: object, func: Callable[[*Ts], T], *args: *Ts) -> asyncio.Future[T]:
         future: asyncio.Future[T] = self.create_future()
         try:
             future.set_result(func(*args))
@@ -308,7 +312,7 @@ class SimulatedLoop(asyncio.BaseEventLoop):
     def _make_subprocess_transport(self, *_: Any, **__: Any) -> Any:
         raise _unsupported("a subprocess")
 
-    def add_signal_handler(self, *_: Any) -> None:
+    def add_signal_handler(self, *_: Any) -> None:  # type: ignore[override]
         raise NotImplementedError
 
     def remove_signal_handler(self, *_: Any) -> bool:

@@ -27,6 +27,7 @@ _Item: TypeAlias = "bytes | _Mark"
 
 _LATENCY = (0.0001, 0.005)  # seconds
 _HIGH_WATER = 256 * 1024  # bytes on the way before a writer is paused
+_ANY = "0.0.0.0"  # noqa: S104 - no socket is bound
 _CONNECT_TIMEOUT = 127.0  # seconds; Linux gives up a connection attempt after that
 
 
@@ -390,7 +391,7 @@ class Network:
         if not port:
             self._port += 1
             port = self._port
-        return (host or "0.0.0.0", port)
+        return (host or _ANY, port)
 
     # --- listeners
 
@@ -420,7 +421,7 @@ class Network:
     ) -> Endpoint:
         """Connect after one round trip.
 
-        Raises: ConnectionRefusedError when nobody listens, TimeoutError in a partition.
+        Raises: ConnectionRefusedError when nothing listens, TimeoutError in a partition.
         """
         from .loop import current_process
 
@@ -432,7 +433,7 @@ class Network:
                 raise TimeoutError(errno.ETIMEDOUT, f"connection timed out: {where}")
             await asyncio.sleep(1.0)
         await asyncio.sleep(self.latency() + self.latency())
-        listening = self._listeners.get(where) or self._listeners.get(("0.0.0.0", where[1]))
+        listening = self._listeners.get(where) or self._listeners.get((_ANY, where[1]))
         if listening is None:
             raise ConnectionRefusedError(errno.ECONNREFUSED, f"connection refused: {where}")
         self._number += 1

@@ -1,10 +1,10 @@
-"""What must be true of every life, whatever happened in it.
+"""What must be true of every run, whatever happened in it.
 
 Each oracle has a name, which reports show:
 
 - `lease`: no write is sent after the sender's own lease has expired, by its own clock
 - `own write`: no update is based on a cache that is older than the last write of the same process
-- `end state`, `leaked object`: the objects at the end are those of the undisturbed life
+- `end state`, `leaked object`: the objects at the end are those of the undisturbed run
 - `orphan`, `finalizer`: no object at the end whose owner is gone, or whose deletion does not end
 - `unhandled error`: no error that only a mistake in the program raises
 - `settles`, `hot loop`: the work comes to an end (`world`)
@@ -24,7 +24,7 @@ import msgspec
 
 from ..server.faults import SeenRequest
 from ..server.storage.store import Store
-from .lives import Failure, LifeResult
+from .scenarios import Failure, RunResult
 
 __all__ = ["LeaseWatch", "OwnWrites", "end_state", "judge", "leftovers"]
 
@@ -67,7 +67,7 @@ class LeaseWatch:
         """The process starts again."""
         self._until.pop(process, None)
 
-    def renewed(self, process: str, seen: SeenRequest, sent: float) -> None:
+    def on_renewal(self, process: str, seen: SeenRequest, sent: float) -> None:
         """A renewal was acknowledged; the lease counts from when it was sent."""
         try:
             lease = msgspec.json.decode(seen.body, type=_Lease).spec
@@ -141,11 +141,11 @@ def _key(process: str, seen: SeenRequest) -> tuple[str, ...]:
     return (process, seen.group, seen.resource, seen.namespace, seen.name)
 
 
-# --- the end of a life
+# --- the end of a run
 
 
 def end_state(store: Store, ignore: Sequence[str] = ()) -> tuple[str, ...]:
-    """All objects, without what varies from life to life; the first word names the object."""
+    """All objects, without what varies between runs; the first word names the object."""
     found = list(_objects(store))
     names = {
         str(obj["metadata"]["name"]): f"{obj['metadata']['generateName']}*"
@@ -162,11 +162,10 @@ def end_state(store: Store, ignore: Sequence[str] = ()) -> tuple[str, ...]:
         name = names.get(meta["name"], meta["name"])
         where = f"{meta['namespace']}/" if meta.get("namespace") else ""
         value = _stable(obj, names)
-        status = value.get("status") if isinstance(value, dict) else None
-        observed = obj.get("status", {}).get("observedGeneration") if status else None
+        observed = (obj.get("status") or {}).get("observedGeneration")
         if observed is not None:
             is_current = observed == meta.get("generation")
-            status["observedGeneration"] = "current" if is_current else "old"
+            value["status"]["observedGeneration"] = "current" if is_current else "old"
         for path in ignore:
             _drop(value, path.split("."))
         text = msgspec.json.encode(value, order="sorted").decode()
@@ -217,8 +216,8 @@ def _drop(value: Any, path: list[str]) -> None:
         value.pop(path[-1], None)
 
 
-def judge(result: LifeResult, reference: LifeResult) -> Failure | None:
-    """The failure of a life, compared with the undisturbed one."""
+def judge(result: RunResult, reference: RunResult) -> Failure | None:
+    """The failure of a run, compared with the undisturbed one."""
     if result.failure is not None:
         return result.failure
     for text in result.leftovers:
@@ -243,7 +242,7 @@ def _compare(found: Counter[str], expected: Counter[str]) -> Failure | None:
     wanted = Counter(_name(each) for each in expected.elements())
     leaked = sorted((counts - wanted).elements())
     if leaked:
-        return Failure("leaked object", f"the undisturbed life does not have: {', '.join(leaked)}")
+        return Failure("leaked object", f"the undisturbed run does not have: {', '.join(leaked)}")
     lost = sorted((wanted - counts).elements())
     if lost:
         return Failure("end state", f"missing at the end: {', '.join(lost)}")
@@ -267,7 +266,7 @@ def _differences(one: Any, other: Any, path: str) -> Iterator[str]:
         for key in sorted({*one, *other}):
             yield from _differences(one.get(key), other.get(key), f"{path}.{key}" if path else key)
     elif one != other:
-        yield f"{path} is {_short(one)}, in the undisturbed life {_short(other)}"
+        yield f"{path} is {_short(one)}, in the undisturbed run {_short(other)}"
 
 
 def _short(value: Any) -> str:

@@ -1,8 +1,8 @@
-"""Derives from one undisturbed life the lives that are worth trying.
+"""Derives from one undisturbed run the runs that are worth trying.
 
-Guarantees: the same reference gives the same lives in the same order; each class of faults gets
+Guarantees: the same reference gives the same runs in the same order; each class of faults gets
 its share from the beginning, and within a class, what is new comes before repetitions.
-See also: `lives` (the faults), `explorer` (runs them).
+See also: `scenarios` (the faults), `explorer` (runs them).
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Final, final
 
 from .injector import TEST
-from .lives import Fault, Life, LifeResult, Write
+from .scenarios import Fault, RunResult, Scenario, Write
 
 __all__ = ["coverage", "derive"]
 
@@ -24,33 +24,37 @@ _PARTITION = 40.0
 _LEASE_LOST = 60.0  # longer than a lease
 _SLOW = 1.0
 _PAUSE = 45.0
+_SKEW = 3600.0
 _SHARES: Final = {"crash": 3}  # of each round; others get 1
 
 
 def derive(
-    reference: LifeResult, *, classes: Sequence[str], seed: int, pairs: bool
-) -> Iterator[Life]:
-    """The lives to try, without end: derived ones first, then random ones."""
-    queues = {name: list(_single(name, reference)) for name in classes}
+    reference: RunResult, *, classes: Sequence[str], seed: int, pairs: bool
+) -> Iterator[Scenario]:
+    """The runs to try, without end: derived ones first, then random ones."""
+    found = _Reference(reference)
+    queues = {name: list(_PLANS[name](found)) for name in classes}
     singles = [each for queue in queues.values() for each in queue]
-    yield from (Life(seed, each) for each in _round_robin(queues))
+    yield from (Scenario(seed, each) for each in _round_robin(queues))
     if pairs:
-        yield from (Life(seed, each) for each in _pairs(reference, classes))
+        yield from (Scenario(seed, each) for each in _pairs(reference, classes))
     number = seed
     while True:
         number += 1
         chance = random.Random(f"faults {number}")
         count = min(len(singles), chance.choice((0, 1, 1, 2, 2, 3, 4)))
-        yield Life(number, tuple(fault for each in chance.sample(singles, count) for fault in each))
+        yield Scenario(
+            number, tuple(fault for each in chance.sample(singles, count) for fault in each)
+        )
 
 
-def coverage(reference: LifeResult, tried: Sequence[Life]) -> str:
+def coverage(reference: RunResult, tried: Sequence[Scenario]) -> str:
     """Which writes and crash points were tried, as text."""
     writes = _own(reference)
-    done = {fault for life in tried for fault in life.faults}
+    done = {fault for scenario in tried for fault in scenario.faults}
     before = sum(Fault("crash-before", each.process, number=each.number) in done for each in writes)
     after = sum(Fault("crash-after", each.process, number=each.number) in done for each in writes)
-    counts = Counter(fault.group for life in tried for fault in life.faults)
+    counts = Counter(fault.group for scenario in tried for fault in scenario.faults)
     kinds = ", ".join(f"{count} {name}" for name, count in counts.items())
     return (
         f"{len(writes)} writes of the processes: crashed before {before} and after {after} of"
@@ -58,7 +62,7 @@ def coverage(reference: LifeResult, tried: Sequence[Life]) -> str:
     )
 
 
-def _own(reference: LifeResult) -> list[Write]:
+def _own(reference: RunResult) -> list[Write]:
     """The writes of the user's processes, those that are new before repetitions."""
     own = [each for each in reference.writes if each.process not in {TEST, _CLUSTER}]
     return _new_first(own)
@@ -74,76 +78,104 @@ def _new_first(writes: Sequence[Write]) -> list[Write]:
     return [each[2] for each in sorted(ranked, key=lambda each: each[:2])]
 
 
-def _single(group: str, reference: LifeResult) -> Iterator[tuple[Fault, ...]]:
-    """The faults of one class, each alone where one is enough."""
-    own = _own(reference)
-    processes = list(dict.fromkeys(each.process for each in reference.writes if each in own))
-    tests = _new_first([each for each in reference.writes if each.process == TEST])
-    triggers = [(each.process, each) for each in own]
-    triggers += [(process, each) for each in tests for process in processes]
-    match group:
-        case "crash":
-            for write in own:
-                yield (Fault("crash-after", write.process, number=write.number),)
-                yield (Fault("crash-before", write.process, number=write.number),)
-            for process, write in triggers[len(own) :]:
-                yield (Fault("crash-before", process, by=TEST, number=write.number),)
-        case "error":
-            for write in own:
-                for code in _codes(write):
-                    fault = Fault("error", write.process, number=write.number, code=code)
-                    yield (fault,)
-        case "lost":
-            for write in own:
-                yield (Fault("lost-response", write.process, number=write.number),)
-        case "stale":
-            for process, write in triggers:
-                for resource in _resources(reference.watched, process):
-                    yield (_at("late-watch", process, write, resource, _LATE),)
-                for resource in _resources(reference.lists_at_zero, process):
-                    yield (_at("stale-list", process, write, resource),)
-        case "unobserved":
-            for process, write in triggers:
-                for resource in _resources(reference.watched, process):
-                    yield (_at("unobserved", process, write, resource, _BLACKOUT),)
-        case "network":
-            for process, write in triggers:
-                yield (_at("cut-watches", process, write),)
-                yield (_at("partition", process, write, seconds=_PARTITION),)
-                yield (_at("slow-network", process, write, seconds=_SLOW),)
-        case "leadership":
-            for process, write in triggers:
-                if process in reference.leaders:
-                    yield (_at("lost-lease", process, write, seconds=_LEASE_LOST),)
-        case "replicas":
-            yield from _with_replicas(reference, own)
-        case "pause":
-            for process, write in triggers:
-                yield (_at("pause", process, write, seconds=_PAUSE),)
-            for process in processes:
-                yield (Fault("clock-skew", process, seconds=3600.0),)
+@final
+class _Reference:
+    """The undisturbed run, as plans need it."""
+
+    def __init__(self, result: RunResult) -> None:
+        self.result = result
+        self.own = _own(result)
+        tests = _new_first([each for each in result.writes if each.process == TEST])
+        processes = list(dict.fromkeys(each.process for each in self.own))
+        self.processes = processes
+        # The writes of others at which something may happen to a process.
+        self.others = [(process, each) for each in tests for process in processes]
+        self.triggers = [(each.process, each) for each in self.own] + self.others
 
 
-def _with_replicas(reference: LifeResult, own: Sequence[Write]) -> Iterator[tuple[Fault, ...]]:
-    for process in reference.leaders:
-        if process == _CLUSTER:
+def _crashes(reference: _Reference) -> Iterator[tuple[Fault, ...]]:
+    for write in reference.own:
+        yield (_at("crash-after", write.process, write),)
+        yield (_at("crash-before", write.process, write),)
+    for process, write in reference.others:
+        yield (_at("crash-before", process, write),)
+
+
+def _errors(reference: _Reference) -> Iterator[tuple[Fault, ...]]:
+    for write in reference.own:
+        # A conflict needs a version that the server compares.
+        has_version = write.text.startswith(("update", "patch"))
+        for code in (409, 500, 429) if has_version else (500, 429):
+            yield (Fault("error", write.process, number=write.number, code=code),)
+
+
+def _lost_responses(reference: _Reference) -> Iterator[tuple[Fault, ...]]:
+    for write in reference.own:
+        yield (_at("lost-response", write.process, write),)
+
+
+def _stale_states(reference: _Reference) -> Iterator[tuple[Fault, ...]]:
+    for process, write in reference.triggers:
+        for resource in _resources(reference.result.watched, process):
+            yield (_at("late-watch", process, write, resource, _LATE),)
+        for resource in _resources(reference.result.lists_at_zero, process):
+            yield (_at("stale-list", process, write, resource),)
+
+
+def _unobserved_states(reference: _Reference) -> Iterator[tuple[Fault, ...]]:
+    for process, write in reference.triggers:
+        for resource in _resources(reference.result.watched, process):
+            yield (_at("unobserved", process, write, resource, _BLACKOUT),)
+
+
+def _network_faults(reference: _Reference) -> Iterator[tuple[Fault, ...]]:
+    for process, write in reference.triggers:
+        yield (_at("cut-watches", process, write),)
+        yield (_at("partition", process, write, seconds=_PARTITION),)
+        yield (_at("slow-network", process, write, seconds=_SLOW),)
+
+
+def _lost_leases(reference: _Reference) -> Iterator[tuple[Fault, ...]]:
+    for process, write in reference.triggers:
+        if process in reference.result.leaders:
+            yield (_at("lost-lease", process, write, seconds=_LEASE_LOST),)
+
+
+def _replicas(reference: _Reference) -> Iterator[tuple[Fault, ...]]:
+    for process in reference.result.leaders:
+        if process not in reference.processes:
             continue
         replica = Fault("second-replica", process)
         yield (replica,)
-        for write in own:
+        for write in reference.own:
             if write.process == process:
                 yield (replica, _at("lost-lease", process, write, seconds=_LEASE_LOST))
-                yield (replica, Fault("crash-after", process, number=write.number))
+                yield (replica, _at("crash-after", process, write))
+
+
+def _pauses(reference: _Reference) -> Iterator[tuple[Fault, ...]]:
+    for process, write in reference.triggers:
+        yield (_at("pause", process, write, seconds=_PAUSE),)
+    for process in reference.processes:
+        yield (Fault("clock-skew", process, seconds=_SKEW),)
+
+
+_PLANS: Final = {
+    "crash": _crashes,
+    "error": _errors,
+    "lost": _lost_responses,
+    "stale": _stale_states,
+    "unobserved": _unobserved_states,
+    "network": _network_faults,
+    "leadership": _lost_leases,
+    "replicas": _replicas,
+    "pause": _pauses,
+}
 
 
 def _at(kind: str, process: str, write: Write, resource: str = "", seconds: float = 0.0) -> Fault:
     by = "" if write.process == process else write.process
     return Fault(kind, process, by=by, number=write.number, resource=resource, seconds=seconds)
-
-
-def _codes(write: Write) -> tuple[int, ...]:
-    """The errors that the server may send for a write."""
-    return (409, 500, 429) if write.text.startswith(("update", "patch")) else (500, 429)
 
 
 def _resources(pairs: Sequence[tuple[str, str]], process: str) -> list[str]:
@@ -164,7 +196,7 @@ def _round_robin(
                 yield found
 
 
-def _pairs(reference: LifeResult, classes: Sequence[str]) -> Iterator[tuple[Fault, ...]]:
+def _pairs(reference: RunResult, classes: Sequence[str]) -> Iterator[tuple[Fault, ...]]:
     """Two crashes close to each other, and a crash within an outage."""
     own = [each for each in reference.writes if each.process not in {TEST, _CLUSTER}]
     if "crash" not in classes:

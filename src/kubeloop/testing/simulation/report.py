@@ -1,6 +1,6 @@
 """What a failing simulation prints.
 
-Guarantees: plain text; the command in it replays exactly the life that is described.
+Guarantees: plain text; the command in it replays exactly the run that is described.
 See also: `trace_page` (the same as a page).
 """
 
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .explorer import Exploration, FailedLife
-from .lives import KINDS, TimelineEntry
+from .explorer import Exploration, FailedRun
+from .scenarios import KINDS, TimelineEntry
 
 __all__ = ["describe", "format_timeline", "summarize"]
 
@@ -23,7 +23,7 @@ def describe(name: str, target: str, exploration: Exploration) -> str:
     assert failed is not None, "there is something to describe"
     return "\n".join(
         [
-            f"{name}: a life failed after {exploration.lives} were tried",
+            f"{name}: a run failed after {exploration.runs} were tried",
             "",
             f"{failed.oracle}: {failed.message}",
             "",
@@ -33,7 +33,7 @@ def describe(name: str, target: str, exploration: Exploration) -> str:
             *format_timeline(failed.result.timeline),
             "",
             "Replay it, under a debugger if you like:",
-            f"  python -m kubeloop.testing.simulation {target} --life '{failed.life}'",
+            f"  python -m kubeloop.testing.simulation {target} --scenario '{failed.scenario}'",
             "",
             summarize(exploration),
         ]
@@ -43,19 +43,19 @@ def describe(name: str, target: str, exploration: Exploration) -> str:
 def summarize(exploration: Exploration) -> str:
     """One line about what was tried."""
     return (
-        f"{exploration.lives} lives of {exploration.virtual / 60:.0f} virtual minutes in"
+        f"{exploration.runs} runs of {exploration.virtual / 60:.0f} virtual minutes in"
         f" {exploration.cpu:.1f} s of CPU; {exploration.coverage}"
     )
 
 
-def _faults(failed: FailedLife) -> Iterator[str]:
+def _faults(failed: FailedRun) -> Iterator[str]:
     if not failed.faults:
         what = "Without any fault" if not failed.faults_before else "Without any fault, by timing"
-        yield f"{what} (seed {failed.life.seed})."
+        yield f"{what} (seed {failed.scenario.seed})."
         return
     before = failed.faults_before
     shrunk = f", shrunk from {before}" if before > len(failed.faults) else ""
-    yield f"What happened (seed {failed.life.seed}{shrunk}):"
+    yield f"What happened (seed {failed.scenario.seed}{shrunk}):"
     texts = {(each.process, each.number): each.text for each in failed.result.writes}
     for number, fault in enumerate(failed.faults, 1):
         yield f"  {number}. {fault.describe(texts.get(fault.trigger, ''))}"

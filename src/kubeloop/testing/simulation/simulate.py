@@ -1,8 +1,8 @@
-"""The decorator `simulate`: a test that is run in many lives.
+"""The decorator `simulate`: a test that is executed many times.
 
 Guarantees: the decorated test is a plain function, for pytest and without it; its arguments,
-except the world, stay. KUBELOOP_SIMULATE_RUNS multiplies the number of lives.
-See also: `world` (what the test is given), `explorer` (how the lives are found).
+except the world, stay. KUBELOOP_SIMULATE_RUNS multiplies the number of runs.
+See also: `world` (what the test is given), `explorer` (how the runs are found).
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import Any, Concatenate, Final, ParamSpec, final
 from kubeloop.errors import InvalidArgument
 
 from .explorer import Exploration, Limits, default_workers, explore
-from .lives import CLASSES, DEFAULT_CLASSES, Failure
 from .report import describe, summarize
+from .scenarios import CLASSES, DEFAULT_CLASSES, Failure
 from .worker import Job, encode_arguments
 from .world import World
 
@@ -34,7 +34,7 @@ SECONDS: Final = 60.0
 
 
 class SimulationFailed(AssertionError):
-    """A life of a simulated test has failed; the text is the report."""
+    """A run of a simulated test has failed; the text is the report."""
 
 
 @final
@@ -91,7 +91,7 @@ class Simulation:
         )
 
     def explore(self, **arguments: Any) -> Exploration:
-        """Run the lives; returns what was found."""
+        """Execute the runs; returns what was found."""
         progress = _Progress(self.test.__name__, self._limits.runs)
         try:
             return explore(
@@ -106,7 +106,7 @@ class Simulation:
             progress.end()
 
     def check(self, **arguments: Any) -> None:
-        """Run the lives. Raises: SimulationFailed."""
+        """Execute the runs. Raises: SimulationFailed."""
         __tracebackhide__ = True
         found = self.explore(**arguments)
         if found.failure is None:
@@ -134,7 +134,7 @@ def simulate(
     memory: int = 2048,
     workers: int | None = None,
 ) -> Callable[[Callable[Concatenate[World, P], Coroutine[Any, Any, object]]], Callable[P, None]]:
-    """Run an async test in many lives, each with other faults, in virtual time.
+    """Run an async test many times, each with other faults, in virtual time.
 
         @simulate(runs=200)
         async def test_sites_come_up_whatever_happens(world):
@@ -142,11 +142,11 @@ def simulate(
             await world.client.resource(Website).create(site("shop"))
             await world.settle()
 
-    `runs` is the number of lives, `seconds` their CPU time and `memory` the MiB of each; the
-    exploration ends at the first limit, or when a life fails. `seed` is that of the undisturbed
-    life. `faults` are the classes of faults to try; "pause" (paused processes, wrong clocks) is
-    off by default. `pairs` tries two faults in one life. `ignore` names fields that may differ
-    from the undisturbed life, such as "status.attempts". `workers` is the number of processes,
+    `runs` is the number of runs, `seconds` their CPU time and `memory` the MiB of each; the
+    exploration ends at the first limit, or when a run fails. `seed` is that of the undisturbed
+    run. `faults` are the classes of faults to try; "pause" (paused processes, wrong clocks) is
+    off by default. `pairs` tries two faults in one run. `ignore` names fields that may differ
+    from the undisturbed run, such as "status.attempts". `workers` is the number of processes,
     by default one for each CPU.
 
     Raises: InvalidArgument when an argument is invalid.
@@ -194,12 +194,12 @@ class _Progress:
         self._runs = runs
         self._is_shown = sys.stderr.isatty()
 
-    def __call__(self, lives: int, failure: Failure | None) -> None:
+    def __call__(self, runs: int, failure: Failure | None) -> None:
         if self._is_shown:
-            done = 20 * lives // self._runs
+            done = 20 * runs // self._runs
             what = f", {failure.oracle}: shrinking" if failure else ""
             bar = "█" * done + "░" * (20 - done)
-            sys.stderr.write(f"\r\x1b[K{self._name} {bar} {lives}/{self._runs} lives{what}")
+            sys.stderr.write(f"\r\x1b[K{self._name} {bar} {runs}/{self._runs} runs{what}")
             sys.stderr.flush()
 
     def end(self) -> None:

@@ -1,6 +1,6 @@
-"""The story of a life: processes, faults, writes, watch events and reconciles, in order.
+"""The story of a run: processes, faults, writes, watch events and reconciles, in order.
 
-Guarantees: nothing is recorded unless the life is traced, except the latest writes.
+Guarantees: nothing is recorded unless the run is traced, except the latest writes.
 See also: `explorer` (prints it), `trace_page` (the same as a page).
 """
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, final
 
 import msgspec
 
-from .lives import TimelineEntry
+from .scenarios import TimelineEntry
 
 if TYPE_CHECKING:
     from .world import World
@@ -39,7 +39,7 @@ class _Event(msgspec.Struct):
 
 @final
 class Timeline:
-    """Records the life of a world."""
+    """Records the run of a world."""
 
     def __init__(self, world: World) -> None:
         self._world = world

@@ -1,4 +1,4 @@
-"""The story of a failing life as one page of HTML, without other files."""
+"""The story of a failing run as one page of HTML, without other files."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ __all__ = ["write_page"]
 
 
 def write_page(path: Path, name: str, exploration: Exploration) -> None:
-    """Write the page of the life that failed."""
+    """Write the page of the run that failed."""
     raise NotImplementedError((path, name, exploration))

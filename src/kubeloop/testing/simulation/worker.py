@@ -1,8 +1,8 @@
-"""Runs lives for the explorer: reads them from stdin, writes their results to stdout.
+"""Executes runs for the explorer: reads them from stdin, writes their results to stdout.
 
-Guarantees: every life begins in the same state of the interpreter, because it runs in a fork of
+Guarantees: every run begins in the same state of the interpreter, because it runs in a fork of
 this process (without fork, in a process of its own); what the test prints goes to stderr.
-See also: `explorer` (starts workers), `life` (one life).
+See also: `explorer` (starts workers), `single_run` (one run).
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ import signal
 import sys
 from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import IO, Any, cast, final
+from typing import IO, Any, final
 
 import msgspec
 
 from . import determinism
-from .life import run_life
-from .lives import Failure, Life, LifeResult
+from .scenarios import Failure, RunResult, Scenario
+from .single_run import run_scenario
 from .world import World
 
 __all__ = ["Job", "Order", "encode_arguments", "load_test", "main"]
 
-_REAL_SECONDS = 120  # of one life
+_REAL_SECONDS = 120  # of one run
 _MIB = 1024 * 1024
 
 
@@ -43,14 +43,14 @@ class Job(msgspec.Struct, frozen=True):
     name: str
     arguments: str = ""  # of a parametrized test
     ignore: tuple[str, ...] = ()
-    memory: int = 2048  # MiB of one life
+    memory: int = 2048  # MiB of one run
 
 
 @final
 class Order(msgspec.Struct, frozen=True):
-    """One life to run."""
+    """One run to execute."""
 
-    life: Life
+    scenario: Scenario
     is_traced: bool = False
 
 
@@ -85,13 +85,13 @@ def _load_module(job: Job) -> Any:
 
 
 def main() -> None:
-    """Run lives until stdin ends."""
+    """Execute runs until stdin ends."""
     results = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     job = msgspec.json.decode(sys.stdin.buffer.readline(), type=Job)
     sys.path[:] = job.path
     test = load_test(job)
-    importlib.import_module("kubeloop.testing.workloads")  # once, not in every life
+    importlib.import_module("kubeloop.testing.workloads")  # once, not in every run
     determinism.install()
     gc.collect()
     gc.freeze()
@@ -119,19 +119,19 @@ def _run(
     results: IO[bytes],
 ) -> None:
     try:
-        result = run_life(test, order.life, is_traced=order.is_traced, ignore=job.ignore)
+        result = run_scenario(test, order.scenario, is_traced=order.is_traced, ignore=job.ignore)
     except BaseException as error:  # noqa: BLE001 - a mistake of the simulation must be seen
-        result = LifeResult(Failure("simulation", f"{type(error).__name__}: {error}"))
+        result = RunResult(Failure("simulation", f"{type(error).__name__}: {error}"))
     _send(results, result)
 
 
-def _send(results: IO[bytes], result: LifeResult) -> None:
+def _send(results: IO[bytes], result: RunResult) -> None:
     results.write(msgspec.json.encode(result) + b"\n")
     results.flush()
 
 
 def _limit(memory: int) -> None:
-    """Bound the memory and the real time of a life."""
+    """Bound the memory and the real time of a run."""
     signal.alarm(_REAL_SECONDS)
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource
@@ -139,14 +139,12 @@ def _limit(memory: int) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (memory * _MIB, memory * _MIB))
 
 
-def _killed(number: int) -> LifeResult:
+def _killed(number: int) -> RunResult:
     if number == signal.SIGALRM:
-        message = f"the life took more than {_REAL_SECONDS} s of real time"
+        message = f"the run took more than {_REAL_SECONDS} s of real time"
     else:
-        message = (
-            f"the process of the life was killed by {cast('str', signal.Signals(number).name)}"
-        )
-    return LifeResult(Failure("settles", message))
+        message = f"the process of the run was killed by {signal.Signals(number).name}"
+    return RunResult(Failure("settles", message))
 
 
 if __name__ == "__main__":

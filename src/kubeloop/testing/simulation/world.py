@@ -2,7 +2,7 @@
 
 Guarantees: a process that crashes runs nothing more, not even a `finally`; the server keeps what
 it has acknowledged; the test's own requests are never disturbed.
-See also: `lives` (faults), `oracles` (what is checked), `simulate` (the decorator).
+See also: `scenarios` (faults), `oracles` (what is checked), `simulate` (the decorator).
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from ..server.faults import SeenRequest
 from ..server.storage.store import key_of
 from .determinism import set_skew
 from .injector import Injector
-from .lives import Failure, Life
 from .loop import Incarnation, SimulatedLoop, context_of
 from .network import Network
+from .scenarios import Failure, Scenario
 from .timeline import Timeline
 
-__all__ = ["Factory", "LifeFailed", "SimulatedProcess", "World"]
+__all__ = ["Factory", "RunFailed", "SimulatedProcess", "World"]
 
 T = TypeVar("T")
 Factory: TypeAlias = Callable[[ClusterConfig], Any]
@@ -46,8 +46,8 @@ _HOT = 0.5  # reconciles of one key per second that do not end
 _EXPECTED = (KubeError, OSError, TimeoutError, LeadershipLost)
 
 
-class LifeFailed(Exception):
-    """An oracle has found a failure; the life ends."""
+class RunFailed(Exception):
+    """An oracle has found a failure; the run ends."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.message)
@@ -94,7 +94,7 @@ class SimulatedProcess:
         """
         self._is_stopped = True
         one, ended = self._incarnation, self._ended
-        if one is None or one.is_dead or ended is None:
+        if one is None or ended is None or ended.done():
             return
         stop = getattr(self._running, "stop", None)
         if stop is not None:
@@ -126,7 +126,7 @@ class SimulatedProcess:
 
     async def _supervise(self) -> None:
         world = self._world
-        while not self._is_stopped:
+        while True:
             self.starts += 1
             self._incarnation = one = Incarnation(self.name, self.starts)
             self._ended = world.loop.create_future()
@@ -141,7 +141,7 @@ class SimulatedProcess:
             await asyncio.sleep(world.chance.uniform(*_RESTART))
 
     async def _main(self) -> None:
-        factory = _imported_anew(self._factory, self._fresh)
+        factory = _imported_again(self._factory, self._fresh)
         self._running = made = factory(self._world.config)
         run = getattr(made, "run", None)
         await (run() if run is not None else made)
@@ -162,10 +162,10 @@ class SimulatedProcess:
 class World:
     """What a simulated test is given."""
 
-    def __init__(self, loop: SimulatedLoop, life: Life, *, is_traced: bool = False) -> None:
+    def __init__(self, loop: SimulatedLoop, scenario: Scenario, *, is_traced: bool = False) -> None:
         self.loop = loop
-        self.life = life
-        self.chance = random.Random(f"world {life.seed}")
+        self.scenario = scenario
+        self.chance = random.Random(f"world {scenario.seed}")
         self.is_traced = is_traced
         self.timeline = Timeline(self)
         self._server = APIServer(port=6443)
@@ -176,8 +176,9 @@ class World:
         self.reconciles: Counter[tuple[str, str, str]] = Counter()  # process, controller and key
         self.errors: dict[str, None] = {}
         self._settled_at: float | None = None  # nothing has changed since then
-        self._failed: asyncio.Future[Failure] = loop.create_future()
-        self.injector = Injector(self, life.faults)
+        self._failure: Failure | None = None
+        self._has_failed = asyncio.Event()
+        self.injector = Injector(self, scenario.faults)
 
     # --- for the test
 
@@ -203,13 +204,15 @@ class World:
         """Run a process, which the simulation kills and starts again.
 
         Each start calls `factory` with the configuration of the server. Its module is imported
-        anew for that, and so are the modules that `fresh` names; all others are shared by all
+        again for that, and so are the modules that `fresh` names; all others are shared by all
         processes. With `replicas`, returns the first.
 
         Raises: InvalidArgument when the name is in use.
         """
         name = name or _name_of(factory)
-        if any(each.kind == "second-replica" and each.target == name for each in self.life.faults):
+        if any(
+            each.kind == "second-replica" and each.target == name for each in self.scenario.faults
+        ):
             replicas = max(2, replicas)
             self.injector.fired += 1
         made = []
@@ -220,7 +223,7 @@ class World:
             process = SimulatedProcess(self, own, factory, fresh=fresh)
             self._processes[own] = process
             made.append(process)
-        for fault in self.life.faults:
+        for fault in self.scenario.faults:
             if fault.kind == "clock-skew" and fault.target == name:
                 set_skew(name, fault.seconds)
         for process in made:
@@ -231,8 +234,9 @@ class World:
         """Wait until there is nothing left to do.
 
         That is: for `quiet` virtual seconds no object has changed, leases and events aside, no
-        process has started and no fault has lasted, and all processes run. The life fails if that takes longer than `within` virtual seconds, or
-        if a controller then still reconciles a key more often than every two seconds.
+        process has started and no fault has lasted, and all processes run. The run fails if
+        that takes longer than `within` virtual seconds, or if a controller then still reconciles
+        a key more often than every two seconds.
         If cancelled, nothing is left behind.
         """
         if self._settled_at is not None and self.injector.active_until <= self._settled_at:
@@ -247,7 +251,7 @@ class World:
                 break
             if self.now > end:
                 what = self.timeline.last_writes()
-                raise LifeFailed(
+                raise RunFailed(
                     Failure("settles", f"objects still change after {within:g} s: {what}")
                 )
         for (process, controller, key), count in (self.reconciles - before).items():
@@ -256,12 +260,12 @@ class World:
                     f"{process}: {controller} reconciles {key} without end: {count} times in"
                     f" {quiet:g} s in which nothing changed"
                 )
-                raise LifeFailed(Failure("hot loop", message))
+                raise RunFailed(Failure("hot loop", message))
         self._settled_at = since
 
     def objects(self, kind: type[T], *, namespace: str = "") -> list[T]:
         """The objects of a kind that the server stores now, without a request."""
-        info = resource_of(kind)
+        info = resource_of(cast("Any", kind))
         found = self._server.service.core.store.objects(info.group, info.plural)
         make = cast("Any", kind).from_dict
         return [
@@ -271,13 +275,13 @@ class World:
         ]
 
     def always(self, check: Callable[[], object], name: str = "") -> None:
-        """Call `check` after every write: if it is false or raises, the life fails."""
+        """Call `check` after every write: if it is false or raises, the run fails."""
         self._always.append((name or _name_of(check), check))
 
     async def eventually(
         self, check: Callable[[], object | Awaitable[object]], *, within: float = 600.0
     ) -> None:
-        """Wait until `check` is true; the life fails after `within` virtual seconds.
+        """Wait until `check` is true; the run fails after `within` virtual seconds.
 
         If cancelled, nothing is left behind.
         """
@@ -290,7 +294,7 @@ class World:
                 return
             if self.now > end:
                 name = _name_of(check)
-                raise LifeFailed(Failure("eventually", f"{name} is not true after {within:g} s"))
+                raise RunFailed(Failure("eventually", f"{name} is not true after {within:g} s"))
             await asyncio.sleep(0.5)
 
     # --- for the simulation
@@ -308,29 +312,34 @@ class World:
     def server(self) -> APIServer:
         return self._server
 
-    async def live(self, test: Callable[[World], Coroutine[Any, Any, object]]) -> None:
-        """Run the test, and wait for the end of all work. Raises: LifeFailed, or the test's."""
+    async def execute(self, test: Callable[[World], Coroutine[Any, Any, object]]) -> None:
+        """Run the test, and wait for the end of all work. Raises: RunFailed, or the test's."""
         self.loop.set_exception_handler(self._on_loop_error)
-        # Never left: after a life its worker process ends, and closes nothing in order.
+        # Never left: after a run its worker process ends, and closes nothing in order.
         server = await self._server.__aenter__()
         server.service.core.store.subscribe(self.injector.on_change)
         server.faults.reactors.append(self.injector.react)
         self._client = server.client()
         running = self.loop.create_task(self._run_test(test), name="the test")
-        await asyncio.wait([running, self._failed], return_when=asyncio.FIRST_COMPLETED)
-        if self._failed.done():
-            raise LifeFailed(self._failed.result())
+        failing = self.loop.create_task(self._wait_for_failure(), name="the oracles")
+        await asyncio.wait([running, failing], return_when=asyncio.FIRST_COMPLETED)
+        if self._failure is not None:
+            raise RunFailed(self._failure)
         running.result()
+
+    async def _wait_for_failure(self) -> None:
+        await self._has_failed.wait()
 
     async def _run_test(self, test: Callable[[World], Coroutine[Any, Any, object]]) -> None:
         await test(self)
         await self.settle()
 
     def report(self, failure: Failure | None) -> None:
-        """End the life with a failure."""
-        if failure is not None and not self._failed.done():
+        """End the run with a failure."""
+        if failure is not None and self._failure is None:
             self.note("", "check", f"{failure.oracle}: {failure.message}")
-            self._failed.set_result(failure)
+            self._failure = failure
+            self._has_failed.set()
 
     def note(self, process: str, kind: str, text: str) -> None:
         self.timeline.add(process, kind, text)
@@ -415,7 +424,7 @@ def _text(error: BaseException) -> str:
 _copies = itertools.count(1)
 
 
-def _imported_anew(factory: Factory, fresh: Sequence[str]) -> Factory:
+def _imported_again(factory: Factory, fresh: Sequence[str]) -> Factory:
     """The same function of a new copy of its module."""
     qualname = getattr(factory, "__qualname__", "")
     module = sys.modules.get(getattr(factory, "__module__", ""))
@@ -447,7 +456,7 @@ def _copy_of(module: ModuleType) -> ModuleType:
 
 @contextlib.contextmanager
 def _forgotten(names: Sequence[str]) -> Iterator[None]:
-    """Import modules anew in the block; the old ones are back afterwards."""
+    """Import modules again in the block; the old ones are back afterwards."""
     kept = {
         name: module
         for name, module in sys.modules.items()

@@ -1,8 +1,8 @@
-"""What happens in a life, as data: a seed and a list of faults, and what came of it.
+"""What happens in a run, as data: a seed and a list of faults, and the result.
 
-Guarantees: a life has a text form, from which it is created again; every kind of fault names
+Guarantees: a run has a text form, from which it is created again; every kind of fault names
 the rule of the API, or of any distributed system, that allows it.
-See also: `injector` (makes faults happen), `explorer` (decides which lives to try).
+See also: `injector` (makes faults happen), `explorer` (decides which runs to try).
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ __all__ = [
     "Failure",
     "Fault",
     "FaultKind",
-    "Life",
-    "LifeResult",
+    "RunResult",
+    "Scenario",
     "TimelineEntry",
     "Write",
 ]
 
 
 class FaultKind(NamedTuple):
-    """One way in which a life is disturbed."""
+    """One way in which a run is disturbed."""
 
     group: str  # the class, for `simulate(faults=…)`
     text: str
@@ -184,7 +184,7 @@ class Fault(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 @final
-class Life(msgspec.Struct, frozen=True):
+class Scenario(msgspec.Struct, frozen=True):
     """One run of a simulated test: the seed of everything random, and the faults."""
 
     seed: int = 0
@@ -194,18 +194,18 @@ class Life(msgspec.Struct, frozen=True):
         return " ".join([f"seed={self.seed}", *map(str, self.faults)])
 
     @classmethod
-    def parse(cls, text: str) -> Life:
-        """The life of a text. Raises: InvalidArgument."""
+    def parse(cls, text: str) -> Scenario:
+        """The scenario of a text. Raises: InvalidArgument."""
         first, *rest = text.split()
         name, _, seed = first.partition("=")
         if name != "seed" or not seed.isdigit():
-            raise InvalidArgument(f"life {text!r}: it starts with seed=NUMBER")
+            raise InvalidArgument(f"scenario {text!r}: it starts with seed=NUMBER")
         return cls(int(seed), tuple(map(Fault.parse, rest)))
 
 
 @final
 class Write(msgspec.Struct, frozen=True):
-    """One write of a life, as the server received it."""
+    """One write of a run, as the server received it."""
 
     process: str
     number: int  # of the writes of this process
@@ -215,7 +215,7 @@ class Write(msgspec.Struct, frozen=True):
 
 @final
 class TimelineEntry(msgspec.Struct, frozen=True):
-    """One line of the story of a life."""
+    """One line of the story of a run."""
 
     at: float  # virtual seconds
     process: str
@@ -225,15 +225,15 @@ class TimelineEntry(msgspec.Struct, frozen=True):
 
 @final
 class Failure(msgspec.Struct, frozen=True):
-    """What was wrong in a life, and which oracle found it."""
+    """What was wrong in a run, and which oracle found it."""
 
     oracle: str
     message: str
 
 
 @final
-class LifeResult(msgspec.Struct, frozen=True):
-    """What came of a life."""
+class RunResult(msgspec.Struct, frozen=True):
+    """The result of a run."""
 
     failure: Failure | None = None
     writes: tuple[Write, ...] = ()

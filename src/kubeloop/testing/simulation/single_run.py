@@ -1,7 +1,7 @@
-"""Runs one life, in this process, which must end afterwards.
+"""Executes one run, in this process, which must end afterwards.
 
 Guarantees: never raises for what the test or its processes do; the result says what failed.
-See also: `worker` (runs many lives, each in a process of its own).
+See also: `worker` (executes many runs, each in a process of its own).
 """
 
 from __future__ import annotations
@@ -18,48 +18,48 @@ from typing import Any, final
 from kubeloop.runtime.controller import Controller
 
 from . import determinism
-from .lives import Failure, Life, LifeResult
 from .loop import Deadlock, SimulatedLoop, current_process
 from .network import Network
 from .oracles import end_state, leftovers
-from .world import LifeFailed, World
+from .scenarios import Failure, RunResult, Scenario
+from .world import RunFailed, World
 
-__all__ = ["run_life"]
+__all__ = ["run_scenario"]
 
-_world: World | None = None  # of the life that runs
+_world: World | None = None  # of the current run
 
 
-def run_life(
+def run_scenario(
     test: Callable[[World], Coroutine[Any, Any, object]],
-    life: Life,
+    scenario: Scenario,
     *,
     is_traced: bool = False,
     ignore: Sequence[str] = (),
-) -> LifeResult:
+) -> RunResult:
     """Run a test in a world of its own. Call `determinism.install` before, once."""
-    global _world  # noqa: PLW0603 - one life in a process
+    global _world  # noqa: PLW0603 - one run in a process
     started = time.process_time()
     gc.disable()  # when it runs depends on the memory, and it may run the code of dead processes
-    loop = SimulatedLoop(Network(random.Random(f"network {life.seed}")))
+    loop = SimulatedLoop(Network(random.Random(f"network {scenario.seed}")))
     asyncio.set_event_loop(loop)
-    determinism.begin(loop, life.seed)
-    world = _world = World(loop, life, is_traced=is_traced)
+    determinism.begin(loop, scenario.seed)
+    world = _world = World(loop, scenario, is_traced=is_traced)
     _observe_reconciles()
     _observe_logs(is_traced=is_traced)
     failure: Failure | None = None
     try:
-        loop.run_until_complete(world.live(test))
-    except LifeFailed as error:
+        loop.run_until_complete(world.execute(test))
+    except RunFailed as error:
         failure = error.failure
     except Deadlock as error:
         failure = Failure("settles", str(error))
     except MemoryError:
-        failure = Failure("settles", "the life needs more memory than its budget")
+        failure = Failure("settles", "the scenario needs more memory than its budget")
     except Exception as error:  # noqa: BLE001 - of the test
         failure = _test_failure(error)
     store = world.server.service.core.store
     injector = world.injector
-    return LifeResult(
+    return RunResult(
         failure=failure,
         writes=tuple(injector.writes),
         watched=tuple(injector.watched),
