@@ -254,7 +254,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
     def on_result(found: Exploration) -> None:
         text = summarize(found)
         if scenario is not None:
-            text = f"{'failed' if found.failure else 'did not fail'}: {scenario}; {text}"
+            text = f"{scenario}: {'failed' if found.failure else 'did not fail'}"
         pyfuncitem.user_properties.append((_RESULT, text))
 
     settings = Settings(

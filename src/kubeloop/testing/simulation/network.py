@@ -428,11 +428,13 @@ class Network:
         process = current_process()
         name = process.name if process is not None else ""
         until = loop.time() + _CONNECT_TIMEOUT
-        while self._partitioned.get(name):
+        while True:
+            await asyncio.sleep(self.latency() + self.latency())
+            if not self._partitioned.get(name):
+                break
             if loop.time() >= until:
                 raise TimeoutError(errno.ETIMEDOUT, f"connection timed out: {where}")
             await asyncio.sleep(1.0)
-        await asyncio.sleep(self.latency() + self.latency())
         listening = self._listeners.get(where) or self._listeners.get((_ANY, where[1]))
         if listening is None:
             raise ConnectionRefusedError(errno.ECONNREFUSED, f"connection refused: {where}")
