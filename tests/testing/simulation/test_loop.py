@@ -22,7 +22,7 @@ from kubeloop.testing.simulation.loop import (
     current_process,
 )
 
-from .simulated_loops import call_in_turn, new_loop, run, start
+from .simulated_loops import call_in_turn, connect, new_loop, run, start
 
 # --- time
 
@@ -214,7 +214,7 @@ class _Log(asyncio.Protocol):
 
 async def _worker(steps: list[str]) -> None:
     """Awaits and writes in many ways, and would write more when it ends."""
-    _, writer = await asyncio.open_connection("127.0.0.1", 80)
+    _, writer = await connect("127.0.0.1", 80)
 
     async def say(text: str) -> None:
         writer.write(text.encode())
@@ -287,9 +287,10 @@ def test_a_dead_process_never_gets_an_answer() -> None:
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(await reader.read(10))
+        writer.close()
 
     async def ask() -> None:
-        reader, writer = await asyncio.open_connection("127.0.0.1", 80)
+        reader, writer = await connect("127.0.0.1", 80)
         writer.write(b"question")
         loop.call_later(0, loop.kill, process, context=context_of(None))
         answered.append(await reader.read(10))

@@ -108,11 +108,12 @@ def test_a_writer_waits_while_its_peer_does_not_read() -> None:
         nonlocal received
         begin = asyncio.Event()
 
-        async def slow(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
+        async def slow(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             nonlocal received
             await begin.wait()
             while data := await reader.read(64 * 1024):
                 received += len(data)
+            writer.close()
 
         await asyncio.start_server(slow, *WHERE)
         _, writer = await connect(*WHERE)
