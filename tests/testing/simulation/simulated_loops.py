@@ -39,7 +39,7 @@ def close_loops() -> None:
             vars(loop)["_ready"].extend(each for each in held if isinstance(each, asyncio.Handle))
         for task in tasks:
             task.cancel()
-        loop.run_until_complete(asyncio.wait({*tasks, loop.create_task(asyncio.sleep(1))}))
+        loop.run_until_complete(asyncio.wait({*tasks, loop.create_task(asyncio.sleep(10))}))
         loop.close()
     _processes.clear()
     _writers.clear()
