@@ -168,7 +168,7 @@ class Fault(msgspec.Struct, frozen=True, omit_defaults=True):
         if self.number:
             text += f"#{self.number}"
         values = [("by", self.by), ("resource", self.resource)]
-        values += [("seconds", f"{self.seconds:g}" if self.seconds else "")]
+        values += [("seconds", repr(self.seconds).removesuffix(".0") if self.seconds else "")]
         values += [("code", str(self.code) if self.code else "")]
         values += [("at", repr(self.at) if self.at else "")]
         options = ",".join(f"{name}={value}" for name, value in values if value)
@@ -183,6 +183,10 @@ class Fault(msgspec.Struct, frozen=True, omit_defaults=True):
         if kind not in KINDS:
             raise InvalidArgument(f"fault {text!r}: unknown kind (use {', '.join(KINDS)})")
         values = dict(each.partition("=")[::2] for each in options.split(",") if each)
+        unknown = values.keys() - {"by", "resource", "seconds", "code", "at"}
+        if unknown or not target:
+            what = f"unknown option {min(unknown)}" if unknown else "it names no process"
+            raise InvalidArgument(f"fault {text!r}: {what} (write KIND@PROCESS#WRITE:OPTION=VALUE)")
         try:
             return cls(
                 kind,
@@ -211,7 +215,7 @@ class Scenario(msgspec.Struct, frozen=True):
     @classmethod
     def parse(cls, text: str) -> Scenario:
         """The scenario of a text. Raises: InvalidArgument."""
-        first, *rest = text.split()
+        first, *rest = text.split() or [""]
         name, _, seed = first.partition("=")
         if name != "seed" or not seed.isdigit():
             raise InvalidArgument(f"scenario {text!r}: it starts with seed=NUMBER")

@@ -12,6 +12,7 @@ import contextlib
 import importlib.util
 import itertools
 import random
+import re
 import sys
 import traceback
 from collections import Counter
@@ -42,6 +43,7 @@ T = TypeVar("T")
 Factory: TypeAlias = Callable[[ClusterConfig], Any]
 """Makes what a process runs: an object with `run()`, such as a `Manager`, or a coroutine."""
 
+_NAME = re.compile(r"[A-Za-z0-9._-]+")  # it is a part of the text of a scenario
 _RESTART = (1.0, 5.0)  # virtual seconds until a process starts again
 _HOT = 0.5  # reconciles of one key per second that do not end
 _MOST_CHANGES = 400  # of one object until it settles
@@ -211,9 +213,11 @@ class World:
         again for that, and so are the modules that `fresh` names; all others are shared by all
         processes. With `replicas`, returns the first.
 
-        Raises: InvalidArgument when the name is in use.
+        Raises: InvalidArgument when the name is in use, or not a word.
         """
         name = name or _name_of(factory)
+        if not _NAME.fullmatch(name):
+            raise InvalidArgument(f"run {name!r}: the name has other characters than a-z 0-9 . _ -")
         if any(
             each.kind == "second-replica" and each.target == name for each in self.scenario.faults
         ):
