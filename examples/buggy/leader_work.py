@@ -1,4 +1,4 @@
-"""Leader work that goes on after the lease is lost.
+"""Leader work that goes on after the lease is lost; a controller with plain asyncio.
 
 The leader migrates ConfigMaps, one every three seconds, in a background task. When it loses the
 lease it becomes a candidate again, but the task is not part of the term: it goes on writing
@@ -8,20 +8,14 @@ while another process may lead.
 from __future__ import annotations
 
 import asyncio
+import logging
 import uuid
 
-from kubeloop import Client, ClusterConfig
+from kubeloop import Client, ClusterConfig, KubeError
 from kubeloop.election import LeaderElector, LeadershipLost
 from kubeloop.wire.coordination.v1 import Lease
 
-
-async def migrate(client: Client) -> None:
-    pages = client.core_v1.config_maps()
-    for page in await pages.list(selector="format=1"):
-        await pages.patch(
-            page.metadata.name, {"metadata": {"labels": {"format": "2"}}}, type="merge"
-        )
-        await asyncio.sleep(3)
+log = logging.getLogger(__name__)
 
 
 async def main(config: ClusterConfig) -> None:
@@ -34,5 +28,24 @@ async def main(config: ClusterConfig) -> None:
                 async with elector.leadership():
                     tasks.append(asyncio.create_task(migrate(client)))  # bug: outlives the term
                     await asyncio.Event().wait()
-            except LeadershipLost:
-                continue
+            except LeadershipLost as error:
+                log.warning("%s", error)
+
+
+async def migrate(client: Client) -> None:
+    is_done = False
+    while not is_done:
+        try:
+            is_done = await migrate_one(client)
+        except KubeError as error:
+            log.warning("will retry: %s", error)
+        await asyncio.sleep(3)
+
+
+async def migrate_one(client: Client) -> bool:
+    pages = client.core_v1.config_maps()
+    for page in await pages.list(selector="format=1", limit=1):
+        change = {"metadata": {"labels": {"format": "2"}}}
+        await pages.patch(page.metadata.name, change, type="merge")
+        return False
+    return True
