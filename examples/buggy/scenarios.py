@@ -33,7 +33,7 @@ async def foreign_object(world: World, factory: Factory) -> None:
     world.run(factory)
     await world.client.resource(Site).create(site("shop"))
     await world.eventually(lambda: any(each.status for each in world.objects(Site)))
-    await asyncio.sleep(0.5)
+    await asyncio.sleep(1.5)
     pages = world.client.core_v1.config_maps()
     with contextlib.suppress(AlreadyExists):
         await pages.create(page("shop"))
@@ -64,14 +64,14 @@ async def counter_in_memory(world: World, factory: Factory) -> None:
 
 
 async def stale_delete(world: World, factory: Factory) -> None:
-    """A site and its page; then another site, which is deleted with its page."""
+    """Two sites with a page each; one site is deleted, and its page has to go, too."""
     world.run(factory)
     sites, pages = world.client.resource(Site), world.client.core_v1.config_maps()
-    for name in ("shop", "blog"):
+    for name in ("blog", "shop"):
         await sites.create(site(name))
         await asyncio.sleep(1)
         await pages.create(page(name, site=name))
-    await world.settle()
+        await world.settle()
     await sites.delete("blog")
     await world.settle()
 
