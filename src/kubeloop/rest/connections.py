@@ -170,7 +170,7 @@ class Connection(asyncio.BufferedProtocol):
         """The transport after a switch of protocols: this connection has no part in it now."""
         assert self.transport is not None
         self._response = None
-        self._pool.connections.discard(self)
+        self._pool.connections.pop(self, None)
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -180,7 +180,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast("asyncio.Transport", transport)
-        self._pool.connections.add(self)
+        self._pool.connections[self] = None
 
     def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002 - of the base class
         return self._pool.buffer
@@ -210,7 +210,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.is_lost = True
-        self._pool.connections.discard(self)
+        self._pool.connections.pop(self, None)
         try:
             if exc is None:
                 self._parser.close()
@@ -274,7 +274,7 @@ class ConnectionPool:
         self.clock = clock
         # Of all connections: what is read is copied out before the event loop reads again.
         self.buffer = memoryview(bytearray(_READ))
-        self.connections: set[Connection] = set()  # all that are open
+        self.connections: dict[Connection, None] = {}  # all that are open, in order
         self.idle: list[Connection] = []
         self.tls: ssl.SSLContext | None = None  # of the newest request, and of all idle ones
 

@@ -100,7 +100,7 @@ class ServerProbe:
     ) -> None:
         self._send = send
         self._clock = clock
-        self._listeners: set[OnLost] = set()  # of the watches that wait for the current probe
+        self._listeners: dict[OnLost, None] = {}  # of watches that wait for the probe, in order
         self._current: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()  # the current one, and cancelled ones
         self._sent = 0.0  # when the current probe was
@@ -123,7 +123,7 @@ class ServerProbe:
             self._current = asyncio.create_task(self._run(), name="probe of a silent server")
             self._tasks.add(self._current)
             self._current.add_done_callback(self._tasks.discard)
-        self._listeners.add(on_lost)
+        self._listeners[on_lost] = None
         # A probe that is overdue is about to fail: wait as long as after a new one.
         return now if limits.needs_probe(now, probed=self._sent) else self._sent
 
@@ -131,7 +131,7 @@ class ServerProbe:
         """The watch has received something, or has ended."""
         if on_lost not in self._listeners:
             return
-        self._listeners.discard(on_lost)
+        del self._listeners[on_lost]
         if not self._listeners and self._current is not None:
             self._current.cancel()
             self._current = None
@@ -146,7 +146,7 @@ class ServerProbe:
 
     async def _run(self) -> None:
         failure = await self._failure()
-        listeners, self._listeners = self._listeners, set()
+        listeners, self._listeners = self._listeners, {}
         if failure is not None:
             self._succeeded = None
             for on_lost in listeners:

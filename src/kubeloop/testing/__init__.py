@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from .server.kubelet.files import File, FileTree, Folder, Link
     from .server.kubelet.processes import Process, TerminalSize
     from .server.statuses import StatusError
+    from .simulation.simulate import SimulationFailed, simulate
+    from .simulation.world import SimulatedProcess, World
     from .threads import running_in_thread
     from .unit_context import reconcile_context
     from .workloads import Workloads
@@ -49,12 +51,16 @@ __all__ = [
     "Reply",
     "SeenRequest",
     "Server",
+    "SimulatedProcess",
+    "SimulationFailed",
     "StatusError",
     "TerminalSize",
     "User",
     "Workloads",
+    "World",
     "reconcile_context",
     "running_in_thread",
+    "simulate",
 ]
 
 _MODULES = {
@@ -69,6 +75,8 @@ _MODULES = {
     "Link": "server.kubelet.files",
     "Match": "server.faults",
     "Process": "server.kubelet.processes",
+    "SimulatedProcess": "simulation.world",
+    "SimulationFailed": "simulation.simulate",
     "StatusError": "server.statuses",
     "TerminalSize": "server.kubelet.processes",
     "Reply": "server.faults",
@@ -76,9 +84,11 @@ _MODULES = {
     "Server": "existing_cluster",
     "User": "server.identity",
     "Workloads": "workloads",
+    "World": "simulation.world",
     "assets_folder": "control_plane",
     "reconcile_context": "unit_context",
     "running_in_thread": "threads",
+    "simulate": "simulation.simulate",
 }
 
 

@@ -217,7 +217,7 @@ class Faults:
         if not 400 <= code <= 599:
             raise InvalidArgument(f"fail({code}): not an error code (use one from 400 to 599)")
         self._failures.append(
-            _Failure(times, match, lambda seen: _error_for(code, retry_after, seen))
+            _Failure(times, match, lambda seen: error_for(code, retry_after, seen))
         )
 
     def refuse(self, error: StatusError, *, times: int | None = 1, match: Match = EVERY) -> None:
@@ -310,7 +310,7 @@ _INJECTED = "a fault was injected"
 _MEDIA = ("application/json", "application/yaml")
 
 
-def _error_for(code: int, retry_after: int, seen: SeenRequest) -> StatusError:
+def error_for(code: int, retry_after: int, seen: SeenRequest) -> StatusError:
     """The error that kube-apiserver would send for this request with this code."""
     error = _error_for_object(code, seen) or _error_for_request(code)
     error.status["code"] = code

@@ -239,7 +239,7 @@ class Watcher:
             yield self._event("ADDED", entry, memo)
 
 
-_Groups: TypeAlias = dict[tuple[object, ...], set[Watcher]]  # by `Watcher.group`
+_Groups: TypeAlias = dict[tuple[object, ...], dict[Watcher, None]]  # by `Watcher.group`
 
 
 class HubStats(msgspec.Struct, frozen=True):
@@ -259,7 +259,7 @@ class Hub:
         self._queue = queue
         # By collection, and by namespace ("" for all): a change of another is not seen at all.
         self._groups: dict[Storage, dict[str, _Groups]] = {}
-        self._changed: set[Watcher] = set()  # they have events for the next flush
+        self._changed: dict[Watcher, None] = {}  # they have events for the next flush
         self._cut_off = 0
         store.subscribe(self._publish)
 
@@ -276,16 +276,16 @@ class Hub:
         else:
             self._start_at_version(watcher, start)
         groups = self._groups.setdefault(form.served.storage, {})
-        groups.setdefault(selection.namespace, {}).setdefault(watcher.group, set()).add(watcher)
+        groups.setdefault(selection.namespace, {}).setdefault(watcher.group, {})[watcher] = None
         return watcher
 
     def close(self, watcher: Watcher) -> None:
         """Remove a watcher; idempotent."""
         by_namespace = self._groups.get(watcher.form.served.storage, {})
         groups = by_namespace.get(watcher.selection.namespace, {})
-        watchers = groups.get(watcher.group, set())
+        watchers = groups.get(watcher.group, {})
         if watcher in watchers:
-            watchers.discard(watcher)
+            del watchers[watcher]
             self._cut_off += watcher.cut_off
         if not watchers:
             groups.pop(watcher.group, None)
@@ -374,10 +374,10 @@ class Hub:
             if not self._changed:
                 # Changes that follow within this iteration of the event loop go with it.
                 asyncio.get_running_loop().call_soon(self._flush)
-            self._changed.add(watcher)
+            self._changed[watcher] = None
 
     def _flush(self) -> None:
-        changed, self._changed = self._changed, set()
+        changed, self._changed = self._changed, {}
         chunks: _Chunks = {}
         for watcher in changed:
             watcher.flush(chunks)

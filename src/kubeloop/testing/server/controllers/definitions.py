@@ -41,7 +41,7 @@ class DefinitionController:
         self._hub = hub
         self._clock = clock
         self._tracker = Tracker()
-        self._queue: set[str] = set()  # names of CRDs
+        self._queue: dict[str, None] = {}  # names of CRDs, in order
         self._specs: dict[Storage, Object] = {}  # what each served kind was made of
 
     def load(self) -> None:
@@ -61,7 +61,7 @@ class DefinitionController:
         kube-apiserver is slower: there a client waits for the condition Established.
         """
         if change.storage == DEFINITIONS:
-            self._queue.add(change.key)
+            self._queue[change.key] = None
             if change.new is None and change.old is not None:
                 self._stop_serving(change.old)
                 self._queue_group(change.old)  # its names are free now
@@ -70,7 +70,7 @@ class DefinitionController:
         elif change.new is None and self._registry.custom(*change.storage) is not None:
             # It may have been the last object of a CRD that is being deleted.
             group, plural = change.storage
-            self._queue.add(f"{plural}.{group}")
+            self._queue[f"{plural}.{group}"] = None
         return bool(self._queue)
 
     @property
@@ -80,7 +80,9 @@ class DefinitionController:
     def work(self) -> None:
         """Update the status of queued CRDs, and remove those that are deleted."""
         while self._queue:
-            self._sync(self._queue.pop())
+            name = next(iter(self._queue))
+            del self._queue[name]
+            self._sync(name)
 
     def _sync(self, name: str) -> None:
         entry = self._store.get(DEFINITIONS, name)
@@ -103,7 +105,7 @@ class DefinitionController:
         group = entry.obj["spec"]["group"]
         for other in self._store.collection(DEFINITIONS).select(""):
             if other.key != entry.key and other.obj["spec"]["group"] == group:
-                self._queue.add(other.key)
+                self._queue[other.key] = None
 
     def _write(self, entry: Entry, obj: Object) -> None:
         """Write a status that has changed, as its manager."""

@@ -46,7 +46,7 @@ class GarbageCollector:
         self._registry = registry
         self._deleter = deleter
         self._nodes: dict[str, _Node] = {}  # every stored object, by uid
-        self._dependents: dict[str, set[_Node]] = {}  # by the uid of an owner
+        self._dependents: dict[str, dict[_Node, None]] = {}  # by the uid of an owner
         self._queue: dict[_Node, None] = {}  # objects to check, in order
         self._gone: dict[str, None] = {}  # the last owners that were removed, by uid
 
@@ -65,9 +65,9 @@ class GarbageCollector:
             after = new.obj["metadata"].get("ownerReferences") or _NONE
         if before is not after:
             for uid in {each.get("uid") for each in before}:
-                self._dependents.get(str(uid), set()).discard(node)
+                self._dependents.get(str(uid), {}).pop(node, None)
             for uid in {each.get("uid") for each in after}:
-                self._dependents.setdefault(str(uid), set()).add(node)
+                self._dependents.setdefault(str(uid), {})[node] = None
         if new is not None:
             meta = new.obj["metadata"]
             self._nodes[str(meta.get("uid", ""))] = node

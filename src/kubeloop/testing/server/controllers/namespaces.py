@@ -32,18 +32,18 @@ class NamespaceController:
         self._store = store
         self._registry = registry
         self._deleter = deleter
-        self._queue: set[str] = set()  # names of terminating namespaces
+        self._queue: dict[str, None] = {}  # names of terminating namespaces, in order
 
     def observe(self, change: Change) -> bool:
         """Queue a namespace that may be empty now; returns whether any is queued."""
         if change.storage == NAMESPACES:
             if change.new is not None and "deletionTimestamp" in change.new.obj["metadata"]:
-                self._queue.add(change.new.name)
+                self._queue[change.new.name] = None
         elif change.new is None and "/" in change.key:
             namespace = change.key.split("/", 1)[0]
             found = self._store.get(NAMESPACES, namespace)
             if found is not None and "deletionTimestamp" in found.obj["metadata"]:
-                self._queue.add(namespace)
+                self._queue[namespace] = None
         return bool(self._queue)
 
     @property
@@ -53,7 +53,9 @@ class NamespaceController:
     def work(self) -> None:
         """Delete the content of all queued namespaces."""
         while self._queue:
-            self._sync(self._queue.pop())
+            name = next(iter(self._queue))
+            del self._queue[name]
+            self._sync(name)
 
     def _sync(self, namespace: str) -> None:
         found = self._store.get(NAMESPACES, namespace)

@@ -49,7 +49,7 @@ from ..request.negotiation import (
     warning_headers,
 )
 from ..request.options import Query
-from ..request.requests import parse_request
+from ..request.requests import Request, parse_request
 from ..statuses import (
     StatusError,
     bad_request,
@@ -151,7 +151,7 @@ class HTTPHandler:
             if isinstance(reply, Reply):
                 return await self._send(http, _final_response(reply), headers)
             if reply is not seen:
-                request = msgspec.structs.replace(request, body=reply.body)
+                request = _replaced(request, reply)
         if unauthenticated is not None:
             raise unauthenticated
         if security.decides:
@@ -341,3 +341,9 @@ def http_server(handler: HTTPHandler) -> web.Server:
         keepalive_timeout=75.0,
         lingering_time=1.0,
     )
+
+
+def _replaced(request: Request, seen: SeenRequest) -> Request:
+    """The request with the query and the body that a reactor has chosen."""
+    query = Query((name, value) for name, values in seen.query.items() for value in values)
+    return msgspec.structs.replace(request, query=query, body=seen.body)

@@ -1,0 +1,273 @@
+"""What must be true of every run, whatever happened in it.
+
+Each oracle has a name, which reports show:
+
+- `lease`: no write is sent after the sender's own lease has expired, by its own clock
+- `own write`: no update is based on a cache that is older than the last write of the same process
+- `end state`, `leaked object`: the objects at the end are those of the undisturbed run
+- `orphan`, `finalizer`: no object at the end whose owner is gone, or whose deletion does not end
+- `unhandled error`: no error that only a mistake in the program raises
+- `settles`, `hot loop`: the work comes to an end (`world`)
+- `always`, `eventually`, `test`: what the test says (`world`)
+
+Guarantees: names, ids and times that the server generates do not count in comparisons.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, final
+
+import msgspec
+
+from ..server.faults import SeenRequest
+from ..server.storage.store import Store
+from .scenarios import Failure, RunResult
+
+__all__ = ["LeaseWatch", "OwnWrites", "end_state", "judge", "leftovers"]
+
+_SLOWEST = 1.0  # virtual seconds in which a cache without faults has seen a write
+_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
+# Other resources are derived from these, or are about nodes and not about the work.
+_LEFT_OUT: Final = frozenset({"leases", "events", "endpointslices", "endpoints", "nodes"})
+_VARYING: Final = frozenset(
+    {
+        *("uid", "resourceVersion", "creationTimestamp", "managedFields", "generation"),
+        *("deletionTimestamp", "podIP", "podIPs", "hostIP", "hostIPs", "nodeName", "containerID"),
+        *("clusterIP", "clusterIPs", "nodePort", "deployment.kubernetes.io/revision"),
+    }
+)
+_MISTAKES: Final = (
+    *("AttributeError", "TypeError", "KeyError", "IndexError", "NameError", "AssertionError"),
+    *("UnboundLocalError", "ZeroDivisionError", "RecursionError", "NotImplementedError"),
+)
+
+
+class _LeaseSpec(msgspec.Struct):
+    holder: str = msgspec.field(default="", name="holderIdentity")
+    seconds: int = msgspec.field(default=15, name="leaseDurationSeconds")
+
+
+class _Lease(msgspec.Struct):
+    spec: _LeaseSpec = msgspec.field(default_factory=_LeaseSpec)
+
+
+@final
+class LeaseWatch:
+    """Knows until when each process is the leader, by its own clock."""
+
+    def __init__(self) -> None:
+        self._until: dict[str, float] = {}
+        self._works_without: set[str] = set()
+        self.leaders: dict[str, None] = {}
+
+    def forget(self, process: str) -> None:
+        """The process starts again."""
+        self._until.pop(process, None)
+
+    def on_renewal(self, process: str, seen: SeenRequest, sent: float) -> None:
+        """A renewal was acknowledged; the lease counts from when it was sent."""
+        try:
+            lease = msgspec.json.decode(seen.body, type=_Lease).spec
+        except msgspec.DecodeError:
+            return
+        self.leaders[process] = None
+        self._until[process] = sent + lease.seconds if lease.holder else sent
+
+    def check(self, process: str, sent: float, write: str) -> Failure | None:
+        """The failure of a write, if the lease of its sender has expired."""
+        if "customresourcedefinitions" in write:
+            return None  # installed before the election
+        until = self._until.get(process)
+        if until is None:
+            self._works_without.add(process)
+            return None
+        if process in self._works_without or sent <= until:
+            return None
+        return Failure(
+            "lease",
+            f"{process} sent a write {sent - until:.1f} s after its own lease had expired: {write}",
+        )
+
+
+class _Versioned(msgspec.Struct):
+    version: str = msgspec.field(default="", name="resourceVersion")
+
+
+class _Body(msgspec.Struct):
+    metadata: _Versioned = msgspec.field(default_factory=_Versioned)
+
+
+@final
+class OwnWrites:
+    """Knows the version of each process' last acknowledged write of each object."""
+
+    def __init__(self) -> None:
+        self._versions: dict[tuple[str, ...], tuple[int, float]] = {}
+
+    def forget(self, process: str) -> None:
+        """The process starts again."""
+        self._versions = {key: each for key, each in self._versions.items() if key[0] != process}
+
+    def acknowledge(self, process: str, seen: SeenRequest, version: int, now: float) -> None:
+        """The response to a write was sent."""
+        if version:
+            self._versions[_key(process, seen)] = (version, now)
+
+    def check(self, process: str, seen: SeenRequest, sent: float) -> Failure | None:
+        """The failure of an update, if it is based on a version before its sender's own write."""
+        if seen.verb != "update":
+            return None
+        known = self._versions.get(_key(process, seen))
+        if known is None or sent - known[1] <= _SLOWEST:
+            return None
+        try:
+            text = msgspec.json.decode(seen.body, type=_Body).metadata.version
+        except msgspec.DecodeError:
+            return None
+        if not text.isdigit() or int(text) >= known[0]:
+            return None
+        return Failure(
+            "own write",
+            f"{process} updates {seen.resource} {seen.namespace}/{seen.name} of version {text},"
+            f" {sent - known[1]:.1f} s after its own write of version {known[0]}: its cache was"
+            " older than its own last write",
+        )
+
+
+def _key(process: str, seen: SeenRequest) -> tuple[str, ...]:
+    return (process, seen.group, seen.resource, seen.namespace, seen.name)
+
+
+# --- the end of a run
+
+
+def end_state(store: Store, ignore: Sequence[str] = ()) -> tuple[str, ...]:
+    """All objects, without what varies between runs; the first word names the object."""
+    found = list(_objects(store))
+    names = {
+        str(obj["metadata"]["name"]): f"{obj['metadata']['generateName']}*"
+        for _, obj in found
+        if obj["metadata"].get("generateName")
+    }
+    for plural, obj in found:
+        meta = obj["metadata"]
+        names[str(meta.get("uid", ""))] = f"uid of {plural}/{meta['name']}"
+    names.pop("", None)
+    lines = []
+    for plural, obj in found:
+        meta = obj["metadata"]
+        name = names.get(meta["name"], meta["name"])
+        where = f"{meta['namespace']}/" if meta.get("namespace") else ""
+        value = _stable(obj, names)
+        observed = (obj.get("status") or {}).get("observedGeneration")
+        if observed is not None:
+            is_current = observed == meta.get("generation")
+            value["status"]["observedGeneration"] = "current" if is_current else "old"
+        for path in ignore:
+            _drop(value, path.split("."))
+        text = msgspec.json.encode(value, order="sorted").decode()
+        lines.append(f"{plural}:{where}{name} {text}")
+    return tuple(sorted(lines))
+
+
+def leftovers(store: Store) -> tuple[str, ...]:
+    """Objects whose owners are gone or whose deletion does not end, each after its oracle."""
+    found = list(_objects(store))
+    uids = {str(obj["metadata"].get("uid", "")) for _, obj in found}
+    lines = []
+    for plural, obj in found:
+        meta = obj["metadata"]
+        name = f"{plural} {meta.get('namespace', '')}/{meta['name']}"
+        owners = meta.get("ownerReferences") or ()
+        if owners and not any(each.get("uid") in uids for each in owners):
+            lines.append(f"orphan: the owner of {name} is gone")
+        if meta.get("deletionTimestamp"):
+            waits = ", ".join(meta.get("finalizers") or ()) or "its pods or contents"
+            lines.append(f"finalizer: {name} is being deleted, and waits for {waits}")
+    return tuple(sorted(lines))
+
+
+def _objects(store: Store) -> Iterator[tuple[str, dict[str, Any]]]:
+    for (group, plural), collection in sorted(store.collections(), key=lambda each: each[0]):
+        if plural not in _LEFT_OUT:
+            for entry in collection.entries.values():
+                yield (f"{plural}.{group}" if group else plural), entry.obj
+
+
+def _stable(value: Any, names: Mapping[str, str]) -> Any:
+    if isinstance(value, dict):
+        return {key: _stable(each, names) for key, each in value.items() if key not in _VARYING}
+    if isinstance(value, list):
+        return [_stable(each, names) for each in value]
+    if isinstance(value, str):
+        if value in names:
+            return names[value]
+        return "a time" if _TIME.fullmatch(value) else value
+    return value
+
+
+def _drop(value: Any, path: list[str]) -> None:
+    for name in path[:-1]:
+        value = value.get(name) if isinstance(value, dict) else None
+    if isinstance(value, dict):
+        value.pop(path[-1], None)
+
+
+def judge(result: RunResult, reference: RunResult) -> Failure | None:
+    """The failure of a run, compared with the undisturbed one."""
+    if result.failure is not None:
+        return result.failure
+    for text in result.leftovers:
+        if text not in reference.leftovers:
+            oracle, _, message = text.partition(": ")
+            return Failure(oracle, message)
+    mistakes = [
+        each
+        for each in result.errors
+        if each.partition(":")[0] in _MISTAKES and each not in reference.errors
+    ]
+    if mistakes:
+        return Failure("unhandled error", mistakes[0])
+    return _compare(Counter(result.end_state), Counter(reference.end_state))
+
+
+def _compare(found: Counter[str], expected: Counter[str]) -> Failure | None:
+    extra, missing = sorted((found - expected).elements()), sorted((expected - found).elements())
+    if not extra and not missing:
+        return None
+    counts = Counter(_name(each) for each in found.elements())
+    wanted = Counter(_name(each) for each in expected.elements())
+    leaked = sorted((counts - wanted).elements())
+    if leaked:
+        return Failure("leaked object", f"the undisturbed run does not have: {', '.join(leaked)}")
+    lost = sorted((wanted - counts).elements())
+    if lost:
+        return Failure("end state", f"missing at the end: {', '.join(lost)}")
+    name = _name(extra[0])
+    other = next(each for each in missing if _name(each) == name)
+    return Failure("end state", f"{name} differs: {_difference(extra[0], other)}")
+
+
+def _name(line: str) -> str:
+    return line.partition(" ")[0].replace(":", " ", 1)
+
+
+def _difference(found: str, expected: str) -> str:
+    one = msgspec.json.decode(found.partition(" ")[2])
+    other = msgspec.json.decode(expected.partition(" ")[2])
+    return "; ".join(_differences(one, other, ""))[:600]
+
+
+def _differences(one: Any, other: Any, path: str) -> Iterator[str]:
+    if isinstance(one, dict) and isinstance(other, dict):
+        for key in sorted({*one, *other}):
+            yield from _differences(one.get(key), other.get(key), f"{path}.{key}" if path else key)
+    elif one != other:
+        yield f"{path} is {_short(one)}, in the undisturbed run {_short(other)}"
+
+
+def _short(value: Any) -> str:
+    return "absent" if value is None else msgspec.json.encode(value).decode()[:120]

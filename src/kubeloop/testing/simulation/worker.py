@@ -1,0 +1,151 @@
+"""Executes runs for the explorer: reads them from stdin, writes their results to stdout.
+
+Guarantees: every run begins in the same state of the interpreter, because it runs in a fork of
+this process (without fork, in a process of its own); what the test prints goes to stderr.
+See also: `explorer` (starts workers), `single_run` (one run).
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import gc
+import importlib
+import importlib.util
+import os
+import pickle
+import signal
+import sys
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import IO, Any, final
+
+import msgspec
+
+from . import determinism
+from .scenarios import Failure, RunResult, Scenario
+from .single_run import run_scenario
+from .world import World
+
+__all__ = ["Job", "Order", "encode_arguments", "load_test", "main"]
+
+_REAL_SECONDS = 120  # of one run
+_MIB = 1024 * 1024
+
+
+@final
+class Job(msgspec.Struct, frozen=True):
+    """The test that a worker runs."""
+
+    path: tuple[str, ...]  # sys.path
+    module: str
+    file: str
+    name: str
+    arguments: str = ""  # of a parametrized test
+    ignore: tuple[str, ...] = ()
+    memory: int = 2048  # MiB of one run
+
+
+@final
+class Order(msgspec.Struct, frozen=True):
+    """One run to execute."""
+
+    scenario: Scenario
+    is_traced: bool = False
+
+
+def encode_arguments(arguments: dict[str, Any]) -> str:
+    """Arguments of a test as text."""
+    return base64.b64encode(pickle.dumps(arguments)).decode() if arguments else ""
+
+
+def load_test(job: Job) -> Callable[[World], Coroutine[Any, Any, object]]:
+    """The test of a job, from its module."""
+    found: Any = _load_module(job)
+    for name in job.name.split("."):
+        found = getattr(found, name)
+    test = found.simulation.test
+    arguments = pickle.loads(base64.b64decode(job.arguments)) if job.arguments else {}  # noqa: S301 - of our own parent
+    return lambda world: test(world, **arguments)
+
+
+def _load_module(job: Job) -> Any:
+    if job.module != "__main__":
+        with contextlib.suppress(ModuleNotFoundError):
+            found = importlib.import_module(job.module)
+            if found.__file__ is not None and Path(found.__file__).samefile(job.file):
+                return found
+    name = Path(job.file).stem
+    spec = importlib.util.spec_from_file_location(name, job.file)
+    assert spec is not None, "the file of a test is a Python file"
+    assert spec.loader is not None, "the file of a test is a Python file"
+    sys.modules[name] = module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def main() -> None:
+    """Execute runs until stdin ends."""
+    results = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    job = msgspec.json.decode(sys.stdin.buffer.readline(), type=Job)
+    sys.path[:] = job.path
+    test = load_test(job)
+    importlib.import_module("kubeloop.testing.workloads")  # once, not in every run
+    determinism.install()
+    gc.collect()
+    gc.freeze()
+    for line in sys.stdin.buffer:
+        order = msgspec.json.decode(line, type=Order)
+        if not hasattr(os, "fork"):
+            _run(test, order, job, results)
+            return
+        child = os.fork()
+        if not child:
+            try:
+                _limit(job.memory)
+                _run(test, order, job, results)
+            finally:
+                os._exit(0)
+        _, status = os.waitpid(child, 0)
+        if os.WIFSIGNALED(status):
+            _send(results, _killed(os.WTERMSIG(status)))
+
+
+def _run(
+    test: Callable[[World], Coroutine[Any, Any, object]],
+    order: Order,
+    job: Job,
+    results: IO[bytes],
+) -> None:
+    try:
+        result = run_scenario(test, order.scenario, is_traced=order.is_traced, ignore=job.ignore)
+    except BaseException as error:  # noqa: BLE001 - a mistake of the simulation must be seen
+        result = RunResult(Failure("simulation", f"{type(error).__name__}: {error}"))
+    _send(results, result)
+
+
+def _send(results: IO[bytes], result: RunResult) -> None:
+    results.write(msgspec.json.encode(result) + b"\n")
+    results.flush()
+
+
+def _limit(memory: int) -> None:
+    """Bound the memory and the real time of a run."""
+    signal.alarm(_REAL_SECONDS)
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_DATA, (memory * _MIB, memory * _MIB))
+
+
+def _killed(number: int) -> RunResult:
+    if number == signal.SIGALRM:
+        message = f"the run took more than {_REAL_SECONDS} s of real time"
+    else:
+        message = f"the process of the run was killed by {signal.Signals(number).name}"
+    return RunResult(Failure("settles", message))
+
+
+if __name__ == "__main__":
+    main()

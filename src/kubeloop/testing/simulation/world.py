@@ -1,0 +1,470 @@
+"""The world of a simulated test: a server, a client, and processes that may end at any moment.
+
+Guarantees: a process that crashes runs nothing more, not even a `finally`; the server keeps what
+it has acknowledged; the test's own requests are never disturbed.
+See also: `scenarios` (faults), `oracles` (what is checked), `simulate` (the decorator).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib.util
+import itertools
+import random
+import sys
+import traceback
+from collections import Counter
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from types import ModuleType
+from typing import Any, TypeAlias, TypeVar, cast, final
+
+from kubeloop.config import ClusterConfig
+from kubeloop.election import LeadershipLost
+from kubeloop.errors import InvalidArgument, KubeError
+from kubeloop.runtime import Client
+from kubeloop.wire import resource_of
+
+from ..api_server import APIServer
+from ..server.faults import SeenRequest
+from ..server.storage.store import key_of
+from .determinism import set_skew
+from .injector import Injector
+from .loop import Incarnation, SimulatedLoop, context_of
+from .network import Network
+from .scenarios import Failure, Scenario
+from .timeline import Timeline
+
+__all__ = ["Factory", "RunFailed", "SimulatedProcess", "World"]
+
+T = TypeVar("T")
+Factory: TypeAlias = Callable[[ClusterConfig], Any]
+"""Makes what a process runs: an object with `run()`, such as a `Manager`, or a coroutine."""
+
+_RESTART = (1.0, 5.0)  # virtual seconds until a process starts again
+_HOT = 0.5  # reconciles of one key per second that do not end
+_EXPECTED = (KubeError, OSError, TimeoutError, LeadershipLost)
+
+
+class RunFailed(Exception):
+    """An oracle has found a failure; the run ends."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+
+
+@final
+class SimulatedProcess:
+    """A process of the simulation; `World.run` starts it.
+
+    It starts again by itself after it crashed or failed, as a pod does.
+    """
+
+    def __init__(self, world: World, name: str, factory: Factory, *, fresh: Sequence[str]) -> None:
+        self._world = world
+        self.name = name
+        self._factory = factory
+        self._fresh = tuple(fresh)
+        self.starts = 0
+        self._incarnation: Incarnation | None = None
+        self._running: Any = None  # what the factory has made
+        self._ended: asyncio.Future[None] | None = None
+        self._is_stopped = False
+        self._supervisor: asyncio.Task[None] | None = None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it runs now: not crashed, not paused, not stopped."""
+        one = self._incarnation
+        return one is not None and not one.is_dead and not one.is_paused
+
+    def crash(self) -> None:
+        """End it now: its tasks are never resumed, and its connections are reset."""
+        one = self._incarnation
+        if one is not None and not one.is_dead:
+            self._world.note(self.name, "process", "crashes")
+            self._world.loop.kill(one)
+            self._end()
+
+    async def stop(self, *, within: float = 30.0) -> None:
+        """Stop it as a SIGTERM does, and kill it after `within` virtual seconds.
+
+        If cancelled, it may go on.
+        """
+        self._is_stopped = True
+        one, ended = self._incarnation, self._ended
+        if one is None or ended is None or ended.done():
+            return
+        stop = getattr(self._running, "stop", None)
+        if stop is not None:
+            context_of(one).run(stop)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(within):
+                    await asyncio.shield(ended)
+        self.crash()
+
+    def upgrade(self, factory: Factory) -> None:
+        """Replace the code: it crashes, and starts again from another factory."""
+        self._factory = factory
+        self.crash()
+
+    def pause(self, seconds: float) -> None:
+        """Run nothing of it for that many virtual seconds."""
+        one = self._incarnation
+        if one is not None and not one.is_dead:
+            self._world.loop.pause(one)
+            self._world.loop.call_later(seconds, self._world.loop.resume, one)
+
+    def start(self) -> None:
+        """Start it; `World.run` does this."""
+        self._supervisor = self._world.loop.create_task(self._supervise(), name=f"run {self.name}")
+
+    def _end(self) -> None:
+        if self._ended is not None and not self._ended.done():
+            self._ended.set_result(None)
+
+    async def _supervise(self) -> None:
+        world = self._world
+        while True:
+            self.starts += 1
+            self._incarnation = one = Incarnation(self.name, self.starts)
+            self._ended = world.loop.create_future()
+            world.process_starts(self.name)
+            context = context_of(one)
+            task = world.loop.create_task(self._main(), name=f"main {one}", context=context)
+            task.add_done_callback(self._on_end, context=context_of(None))
+            await self._ended
+            one.is_dead = True
+            if self._is_stopped:
+                return
+            await asyncio.sleep(world.chance.uniform(*_RESTART))
+
+    async def _main(self) -> None:
+        factory = _imported_again(self._factory, self._fresh)
+        self._running = made = factory(self._world.config)
+        run = getattr(made, "run", None)
+        await (run() if run is not None else made)
+
+    def _on_end(self, task: asyncio.Task[None]) -> None:
+        one = self._incarnation
+        if one is None or one.is_dead:
+            return
+        error = None if task.cancelled() else task.exception()
+        self._world.note(self.name, "process", f"ends: {error!r}" if error else "ends")
+        self._world.loop.kill(one)
+        if error is not None and not isinstance(error, _EXPECTED):
+            self._world.report(Failure("unhandled error", f"{self.name} ended: {_text(error)}"))
+        self._end()
+
+
+@final
+class World:
+    """What a simulated test is given."""
+
+    def __init__(self, loop: SimulatedLoop, scenario: Scenario, *, is_traced: bool = False) -> None:
+        self.loop = loop
+        self.scenario = scenario
+        self.chance = random.Random(f"world {scenario.seed}")
+        self.is_traced = is_traced
+        self.timeline = Timeline(self)
+        self._server = APIServer(port=6443)
+        self._client: Client | None = None
+        self._processes: dict[str, SimulatedProcess] = {}
+        self._always: list[tuple[str, Callable[[], object]]] = []
+        self._workloads: asyncio.Task[None] | None = None
+        self.reconciles: Counter[tuple[str, str, str]] = Counter()  # process, controller and key
+        self.errors: dict[str, None] = {}
+        self._settled_at: float | None = None  # nothing has changed since then
+        self._failure: Failure | None = None
+        self._has_failed = asyncio.Event()
+        self.injector = Injector(self, scenario.faults)
+
+    # --- for the test
+
+    @property
+    def client(self) -> Client:
+        """A client of the server, whose requests are never disturbed."""
+        assert self._client is not None, "the world has begun"
+        return self._client
+
+    @property
+    def config(self) -> ClusterConfig:
+        """The configuration of the server, which is given to each factory."""
+        return self._server.config
+
+    @property
+    def now(self) -> float:
+        """Virtual seconds since the beginning."""
+        return self.loop.time()
+
+    def run(
+        self, factory: Factory, *, name: str = "", replicas: int = 1, fresh: Sequence[str] = ()
+    ) -> SimulatedProcess:
+        """Run a process, which the simulation kills and starts again.
+
+        Each start calls `factory` with the configuration of the server. Its module is imported
+        again for that, and so are the modules that `fresh` names; all others are shared by all
+        processes. With `replicas`, returns the first.
+
+        Raises: InvalidArgument when the name is in use.
+        """
+        name = name or _name_of(factory)
+        if any(
+            each.kind == "second-replica" and each.target == name for each in self.scenario.faults
+        ):
+            replicas = max(2, replicas)
+            self.injector.fired += 1
+        made = []
+        for number in range(1, replicas + 1):
+            own = name if number == 1 else f"{name}-{number}"
+            if own in self._processes:
+                raise InvalidArgument(f"run {own}: the name is in use (give another name=)")
+            process = SimulatedProcess(self, own, factory, fresh=fresh)
+            self._processes[own] = process
+            made.append(process)
+        for fault in self.scenario.faults:
+            if fault.kind == "clock-skew" and fault.target == name:
+                set_skew(name, fault.seconds)
+        for process in made:
+            process.start()
+        return made[0]
+
+    async def settle(self, *, quiet: float = 60.0, within: float = 3600.0) -> None:
+        """Wait until there is nothing left to do.
+
+        That is: for `quiet` virtual seconds no object has changed, leases and events aside, no
+        process has started and no fault has lasted, and all processes run. The run fails if
+        that takes longer than `within` virtual seconds, or if a controller then still reconciles
+        a key more often than every two seconds.
+        If cancelled, nothing is left behind.
+        """
+        if self._settled_at is not None and self.injector.active_until <= self._settled_at:
+            return
+        end = self.now + within
+        while True:
+            before = self.reconciles.copy()
+            since = self.now
+            await asyncio.sleep(quiet)
+            is_quiet = self.injector.active_until <= since
+            if is_quiet and all(each.is_running for each in self._processes.values()):
+                break
+            if self.now > end:
+                what = self.timeline.last_writes()
+                raise RunFailed(
+                    Failure("settles", f"objects still change after {within:g} s: {what}")
+                )
+        for (process, controller, key), count in (self.reconciles - before).items():
+            if count > quiet * _HOT:
+                message = (
+                    f"{process}: {controller} reconciles {key} without end: {count} times in"
+                    f" {quiet:g} s in which nothing changed"
+                )
+                raise RunFailed(Failure("hot loop", message))
+        self._settled_at = since
+
+    def objects(self, kind: type[T], *, namespace: str = "") -> list[T]:
+        """The objects of a kind that the server stores now, without a request."""
+        info = resource_of(cast("Any", kind))
+        found = self._server.service.core.store.objects(info.group, info.plural)
+        make = cast("Any", kind).from_dict
+        return [
+            make(obj)
+            for obj in found
+            if not namespace or obj["metadata"].get("namespace") == namespace
+        ]
+
+    def always(self, check: Callable[[], object], name: str = "") -> None:
+        """Call `check` after every write: if it is false or raises, the run fails."""
+        self._always.append((name or _name_of(check), check))
+
+    async def eventually(
+        self, check: Callable[[], object | Awaitable[object]], *, within: float = 600.0
+    ) -> None:
+        """Wait until `check` is true; the run fails after `within` virtual seconds.
+
+        If cancelled, nothing is left behind.
+        """
+        end = self.now + within
+        while True:
+            found = check()
+            if isinstance(found, Awaitable):
+                found = await found
+            if found:
+                return
+            if self.now > end:
+                name = _name_of(check)
+                raise RunFailed(Failure("eventually", f"{name} is not true after {within:g} s"))
+            await asyncio.sleep(0.5)
+
+    # --- for the simulation
+
+    @property
+    def network(self) -> Network:
+        return self.loop.network
+
+    @property
+    def version(self) -> int:
+        """The version of the server's store."""
+        return self._server.service.core.store.version
+
+    @property
+    def server(self) -> APIServer:
+        return self._server
+
+    async def execute(self, test: Callable[[World], Coroutine[Any, Any, object]]) -> None:
+        """Run the test, and wait for the end of all work. Raises: RunFailed, or the test's."""
+        self.loop.set_exception_handler(self._on_loop_error)
+        # Never left: after a run its worker process ends, and closes nothing in order.
+        server = await self._server.__aenter__()
+        server.service.core.store.subscribe(self.injector.on_change)
+        server.faults.reactors.append(self.injector.react)
+        self._client = server.client()
+        running = self.loop.create_task(self._run_test(test), name="the test")
+        failing = self.loop.create_task(self._wait_for_failure(), name="the oracles")
+        await asyncio.wait([running, failing], return_when=asyncio.FIRST_COMPLETED)
+        if self._failure is not None:
+            raise RunFailed(self._failure)
+        running.result()
+
+    async def _wait_for_failure(self) -> None:
+        await self._has_failed.wait()
+
+    async def _run_test(self, test: Callable[[World], Coroutine[Any, Any, object]]) -> None:
+        await test(self)
+        await self.settle()
+
+    def report(self, failure: Failure | None) -> None:
+        """End the run with a failure."""
+        if failure is not None and self._failure is None:
+            self.note("", "check", f"{failure.oracle}: {failure.message}")
+            self._failure = failure
+            self._has_failed.set()
+
+    def note(self, process: str, kind: str, text: str) -> None:
+        self.timeline.add(process, kind, text)
+
+    def crash(self, name: str) -> None:
+        if name in self._processes:
+            self._processes[name].crash()
+
+    def pause(self, name: str, seconds: float) -> None:
+        if name in self._processes:
+            self._processes[name].pause(seconds)
+
+    def expire_history(self) -> None:
+        self._server.service.expire_history()
+
+    def process_starts(self, name: str) -> None:
+        self.note(name, "process", f"starts ({self._processes[name].starts})")
+        self.injector.active_until = max(self.injector.active_until, self.now)
+        self.injector.leases.forget(name)
+        self.injector.own_writes.forget(name)
+
+    def check_always(self, what: str) -> None:
+        """Call what the test has registered, after a write of `what`."""
+        for name, check in self._always:
+            try:
+                is_true = check()
+            except Exception as error:  # noqa: BLE001 - of the test's function
+                self.report(Failure("always", f"{name} failed after {what}: {_text(error)}"))
+            else:
+                if is_true is False:
+                    self.report(Failure("always", f"{name} is not true after {what}"))
+
+    def is_served(self, seen: SeenRequest) -> bool:
+        registry = self._server.service.core.registry
+        return registry.find(seen.group, seen.version, seen.resource) is not None
+
+    def stored_version(self, seen: SeenRequest) -> int:
+        """The version of the object of a request; 0 if it does not exist."""
+        store = self._server.service.core.store
+        entry = store.get((seen.group, seen.resource), key_of(seen.namespace, seen.name))
+        return entry.version if entry is not None else 0
+
+    def start_workloads(self) -> None:
+        """Start the controllers of deployments, pods and so on, once."""
+        if self._workloads is None:
+            context = context_of(Incarnation("cluster", 1))
+            self._workloads = self.loop.create_task(
+                self._run_workloads(), name="workloads", context=context
+            )
+
+    async def _run_workloads(self) -> None:
+        from ..workloads import Workloads
+
+        async with Workloads(self.config):
+            await self.loop.create_future()
+
+    def reconciled(self, process: str, controller: str, key: str, outcome: str) -> None:
+        """A controller of the runtime has reconciled a key."""
+        self.reconciles[process, controller, key] += 1
+        self.note(process, "reconcile", f"{controller} {key}: {outcome}")
+
+    def _on_loop_error(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        error = context.get("exception")
+        text = f"{context.get('message', '')}: {_text(error) if error else ''}"
+        if error is None or not isinstance(error, _EXPECTED):
+            self.report(Failure("unhandled error", text))
+
+
+def _name_of(function: Callable[..., object]) -> str:
+    name = str(getattr(function, "__name__", type(function).__name__))
+    return name.removeprefix("make_").replace("_", "-").strip("<>")
+
+
+def _text(error: BaseException) -> str:
+    last = traceback.extract_tb(error.__traceback__)[-1:]
+    where = f" ({last[0].filename}:{last[0].lineno}, {last[0].line})" if last else ""
+    return f"{type(error).__name__}: {error}{where}"
+
+
+# --- modules
+
+_copies = itertools.count(1)
+
+
+def _imported_again(factory: Factory, fresh: Sequence[str]) -> Factory:
+    """The same function of a new copy of its module."""
+    qualname = getattr(factory, "__qualname__", "")
+    module = sys.modules.get(getattr(factory, "__module__", ""))
+    if module is None or not qualname or "<" in qualname or module.__name__ == "builtins":
+        return factory
+    with _forgotten(fresh):
+        found: Any = _copy_of(module)
+        for name in qualname.split("."):
+            found = getattr(found, name)
+    return cast("Factory", found)
+
+
+def _copy_of(module: ModuleType) -> ModuleType:
+    if module.__file__ is None:
+        return module
+    # A name of its own: annotations are looked up in the module of that name, at any later time.
+    name = f"{module.__name__} (copy {next(_copies)})"
+    spec = importlib.util.spec_from_file_location(
+        name,
+        module.__file__,
+        submodule_search_locations=getattr(module, "__path__", None),
+    )
+    assert spec is not None, "a module with a file has a spec"
+    assert spec.loader is not None, "a module with a file has a loader"
+    sys.modules[name] = made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
+
+
+@contextlib.contextmanager
+def _forgotten(names: Sequence[str]) -> Iterator[None]:
+    """Import modules again in the block; the old ones are back afterwards."""
+    kept = {
+        name: module
+        for name, module in sys.modules.items()
+        if any(name == each or name.startswith(f"{each}.") for each in names)
+    }
+    for name in kept:
+        del sys.modules[name]
+    try:
+        yield
+    finally:
+        sys.modules.update(kept)
