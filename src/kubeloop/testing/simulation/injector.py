@@ -36,6 +36,7 @@ _WORKLOADS: Final = frozenset(
     {"deployments", "statefulsets", "daemonsets", "replicasets", "jobs", "pods", "services"}
 )
 _SLOW_FOR: Final = 60.0  # virtual seconds of a slow network
+_GIVE_UP: Final = 80.0  # virtual seconds until a client no longer waits for a response
 _WAIT_FOR_KIND: Final = 30.0  # virtual seconds that a request of the test waits for its kind
 
 
@@ -52,7 +53,10 @@ class Injector:
         self._world = world
         self._faults: dict[tuple[str, int], list[Fault]] = {}
         for fault in faults:
-            self._faults.setdefault(fault.trigger, []).append(fault)
+            if fault.number:
+                self._faults.setdefault(fault.trigger, []).append(fault)
+            elif fault.at:
+                world.loop.call_at(fault.at, self._fire_timed, fault)
         self.writes: list[Write] = []
         self._counts: Counter[str] = Counter()
         self._windows: list[tuple[Fault, float]] = []  # faults that last, with their end
@@ -61,6 +65,7 @@ class Injector:
         self.lists_at_zero: dict[tuple[str, str], None] = {}
         self.fired = 0
         self.requests: Counter[str] = Counter()  # by process
+        self.changes: Counter[str] = Counter()  # by object
         self.active_until = 0.0  # virtual time of the last change, or of the end of the last fault
         self.leases = LeaseWatch()
         self.own_writes = OwnWrites()
@@ -73,6 +78,7 @@ class Injector:
         if is_noise(plural) or _changes_nothing(change):
             return
         self.active_until = max(self.active_until, self._world.now)
+        self.changes[f"{plural} {change.key}"] += 1
         self._world.check_always(f"{plural}{'.' + group if group else ''} {change.key}")
 
     # --- what the server receives
@@ -102,7 +108,7 @@ class Injector:
         if seen.resource in _WORKLOADS:
             world.start_workloads()
         self._counts[name] += 1
-        write = Write(name, self._counts[name], _describe(seen))
+        write = Write(name, self._counts[name], world.now, _describe(seen))
         index = len(self.writes)
         self.writes.append(write)
         sent = link.client.sent_at
@@ -197,6 +203,8 @@ class Injector:
                     rejection = error_for(fault.code, 1 if fault.code == 429 else 0, seen)
                 case "lost-response":
                     loses = self._reset_later(link)
+                case "no-response":
+                    loses = self._silence(link)
                 case _:
                     self._fire_lasting(fault)
         if rejection is not None:
@@ -213,6 +221,23 @@ class Injector:
             return True
 
         return crash
+
+    def _silence(self, link: Connection) -> Callable[[], bool]:
+        def silence() -> bool:
+            link.server.block()  # for good: the client has to notice by itself
+            end = self._world.now + _GIVE_UP
+            self.active_until = max(self.active_until, end)
+            return True
+
+        return silence
+
+    def _fire_timed(self, fault: Fault) -> None:
+        self.fired += 1
+        self._world.note(fault.target, "fault", fault.describe())
+        if fault.kind == "crash":
+            self._world.crash(fault.target)
+        else:
+            self._fire_lasting(fault)
 
     def _reset_later(self, link: Connection) -> Callable[[], bool]:
         def reset() -> bool:

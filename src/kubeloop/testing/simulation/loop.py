@@ -107,6 +107,7 @@ class _Task(asyncio.Task[Any]):
 
     def __init__(self, coro: Any, *, serial: int, **options: Any) -> None:
         self.serial = serial  # before asyncio puts the task into its set of all tasks
+        self.process: Incarnation | None = None
         super().__init__(coro, **options)
 
     def __hash__(self) -> int:
@@ -233,6 +234,7 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         context = options.get("context")
         process = _process.get() if context is None else context.get(_process)
         if process is not None:
+            task.process = process
             process.tasks.add(task)
         return task
 
@@ -326,15 +328,25 @@ class SimulatedLoop(asyncio.BaseEventLoop):
 
     def _describe_waits(self) -> str:
         lines = ["deadlock: nothing is ready to run, and no timer is set. What waits:"]
-        for task in sorted(asyncio.all_tasks(self), key=lambda each: each.get_name()):
-            frames = task.get_stack()
-            process = task.get_context().get(_process) if hasattr(task, "get_context") else None
-            where = "no frame"
-            if frames:
-                code = frames[-1].f_code
-                where = f"{code.co_filename}:{frames[-1].f_lineno} in {code.co_qualname}"
-            lines.append(f"  {process or 'the test'}: {task.get_name()} at {where}")
+        tasks = cast("set[_Task]", asyncio.all_tasks(self))
+        lines += [
+            f"  {task.process or 'the test'}: {task.get_name()} {_where(task)}"
+            for task in sorted(tasks, key=lambda each: each.serial)
+        ]
         return "\n".join(lines)
+
+
+def _where(task: asyncio.Task[Any]) -> str:
+    """What a task awaits: the innermost coroutine that is ours or the user's."""
+    found = "has not started"
+    one: Any = task.get_coro()
+    while one is not None:
+        frame = getattr(one, "cr_frame", None) or getattr(one, "ag_frame", None)
+        if frame is not None and "asyncio" not in frame.f_code.co_filename:
+            code = frame.f_code
+            found = f"waits in {code.co_qualname} ({code.co_filename}:{frame.f_lineno})"
+        one = getattr(one, "cr_await", None) or getattr(one, "ag_await", None)
+    return found
 
 
 def _refuse_tls(ssl: object) -> None:

@@ -25,6 +25,9 @@ _LEASE_LOST = 60.0  # longer than a lease
 _SLOW = 1.0
 _PAUSE = 45.0
 _SKEW = 3600.0
+_TIMED: Final = frozenset(
+    {"crash", "late-watch", "unobserved", "cut-watches", "partition", "slow-network", "lost-lease"}
+)
 _SHARES: Final = {"crash": 3}  # of each round; others get 1
 
 
@@ -43,9 +46,18 @@ def derive(
         number += 1
         chance = random.Random(f"faults {number}")
         count = min(len(singles), chance.choice((0, 1, 1, 2, 2, 3, 4)))
-        yield Scenario(
-            number, tuple(fault for each in chance.sample(singles, count) for fault in each)
-        )
+        faults = [fault for each in chance.sample(singles, count) for fault in each]
+        yield Scenario(number, tuple(_at_any_time(each, found, chance) for each in faults))
+
+
+def _at_any_time(fault: Fault, reference: _Reference, chance: random.Random) -> Fault:
+    """Sometimes the same at a time between two writes: any `await` of the process."""
+    kind = "crash" if fault.group == "crash" else fault.kind
+    if kind not in _TIMED or chance.random() < 0.5:
+        return fault
+    last = max((each.at for each in reference.own), default=0.0)
+    at = round(chance.uniform(0.001, last + 1.0), 4)
+    return Fault(kind, fault.target, resource=fault.resource, seconds=fault.seconds, at=at)
 
 
 def coverage(reference: RunResult, tried: Sequence[Scenario]) -> str:
@@ -112,6 +124,7 @@ def _errors(reference: _Reference) -> Iterator[tuple[Fault, ...]]:
 def _lost_responses(reference: _Reference) -> Iterator[tuple[Fault, ...]]:
     for write in reference.own:
         yield (_at("lost-response", write.process, write),)
+        yield (_at("no-response", write.process, write),)
 
 
 def _stale_states(reference: _Reference) -> Iterator[tuple[Fault, ...]]:

@@ -46,6 +46,11 @@ KINDS: Final = {
         "{target} crashes after {write}, before it gets the response",
         "a process may end at any moment, for example when its node fails",
     ),
+    "crash": FaultKind(
+        "crash",
+        "{target} crashes",
+        "a process may end at any moment, for example when its node fails",
+    ),
     "error": FaultKind(
         "error",
         "{target} gets {code} for {write}, which is not done",
@@ -56,6 +61,11 @@ KINDS: Final = {
         "lost",
         "{write} is done, and its response is lost",
         "a connection may break between a write and its response",
+    ),
+    "no-response": FaultKind(
+        "lost",
+        "{write} is done, and no response arrives: {target} has to give up by itself",
+        "a connection may be interrupted without an error",
     ),
     "late-watch": FaultKind(
         "stale",
@@ -118,9 +128,10 @@ DEFAULT_CLASSES: Final = tuple(each for each in CLASSES if each != "pause")
 
 @final
 class Fault(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One fault: what happens to the process `target` at a write.
+    """One fault: what happens to the process `target`, at a write or at a time.
 
-    The write is the `number`th one of the process `by`; "test" is the test itself.
+    The write is the `number`th one of the process `by`; "test" is the test itself. Without a
+    number, it happens at the virtual time `at`.
     """
 
     kind: str
@@ -130,6 +141,7 @@ class Fault(msgspec.Struct, frozen=True, omit_defaults=True):
     resource: str = ""
     seconds: float = 0.0
     code: int = 0
+    at: float = 0.0  # virtual seconds
 
     @property
     def trigger(self) -> tuple[str, int]:
@@ -142,9 +154,10 @@ class Fault(msgspec.Struct, frozen=True, omit_defaults=True):
     def describe(self, write: str = "") -> str:
         """What happens, in words; `write` describes the write."""
         by, number = self.trigger
+        when = f"write {number} of {by}{f' ({write})' if write else ''}"
         return KINDS[self.kind].text.format(
             target=self.target,
-            write=f"write {number} of {by}{f' ({write})' if write else ''}",
+            write=when if number else f"{self.at:.3f} s",
             code=self.code,
             seconds=self.seconds,
             resource=self.resource or "everything",
@@ -157,6 +170,7 @@ class Fault(msgspec.Struct, frozen=True, omit_defaults=True):
         values = [("by", self.by), ("resource", self.resource)]
         values += [("seconds", f"{self.seconds:g}" if self.seconds else "")]
         values += [("code", str(self.code) if self.code else "")]
+        values += [("at", repr(self.at) if self.at else "")]
         options = ",".join(f"{name}={value}" for name, value in values if value)
         return f"{text}:{options}" if options else text
 
@@ -178,6 +192,7 @@ class Fault(msgspec.Struct, frozen=True, omit_defaults=True):
                 resource=values.get("resource", ""),
                 seconds=float(values.get("seconds", 0)),
                 code=int(values.get("code", 0)),
+                at=float(values.get("at", 0)),
             )
         except ValueError as error:
             raise InvalidArgument(f"fault {text!r}: {error}") from error
@@ -209,6 +224,7 @@ class Write(msgspec.Struct, frozen=True):
 
     process: str
     number: int  # of the writes of this process
+    at: float  # virtual seconds
     text: str  # such as "create deployments default/shop"
     code: int = 0  # of the response; 0: there was none
 

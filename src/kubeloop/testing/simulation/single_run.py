@@ -102,7 +102,7 @@ def _observe_reconciles() -> None:
             if error is not None:
                 _world.errors[f"{type(error).__name__}: {error}"] = None
             text = repr(outcome) if error is None else f"failed: {type(error).__name__}: {error}"
-            _world.reconciled(process.name, self.spec.name, str(key), text)
+            _world.on_reconcile(process.name, self, str(key), text)
         settle(self, key, outcome, seconds)
 
     observed.is_observed = True  # type: ignore[attr-defined]

@@ -23,6 +23,7 @@ from kubeloop.config import ClusterConfig
 from kubeloop.election import LeadershipLost
 from kubeloop.errors import InvalidArgument, KubeError
 from kubeloop.runtime import Client
+from kubeloop.runtime.controller import Controller
 from kubeloop.wire import resource_of
 
 from ..api_server import APIServer
@@ -43,6 +44,7 @@ Factory: TypeAlias = Callable[[ClusterConfig], Any]
 
 _RESTART = (1.0, 5.0)  # virtual seconds until a process starts again
 _HOT = 0.5  # reconciles of one key per second that do not end
+_MOST_CHANGES = 400  # of one object until it settles
 _EXPECTED = (KubeError, OSError, TimeoutError, LeadershipLost)
 
 
@@ -174,6 +176,8 @@ class World:
         self._always: list[tuple[str, Callable[[], object]]] = []
         self._workloads: asyncio.Task[None] | None = None
         self.reconciles: Counter[tuple[str, str, str]] = Counter()  # process, controller and key
+        # The controllers of the runtime by process and name, from their first reconcile on.
+        self.controllers: dict[tuple[str, str], Controller] = {}
         self.errors: dict[str, None] = {}
         self._settled_at: float | None = None  # nothing has changed since then
         self._failure: Failure | None = None
@@ -242,10 +246,11 @@ class World:
         if self._settled_at is not None and self.injector.active_until <= self._settled_at:
             return
         end = self.now + within
+        changes = self.injector.changes.copy()
         while True:
             before = self.reconciles.copy()
             since = self.now
-            await asyncio.sleep(quiet)
+            await self._sleep_while_few_change(quiet, changes)
             is_quiet = self.injector.active_until <= since
             if is_quiet and all(each.is_running for each in self._processes.values()):
                 break
@@ -261,7 +266,20 @@ class World:
                     f" {quiet:g} s in which nothing changed"
                 )
                 raise RunFailed(Failure("hot loop", message))
+        for (process, name), found in self.controllers.items():
+            ready = found.stats().queue.ready
+            if ready and self._processes[process].is_running:
+                message = f"{process}: {ready} keys still wait in the queue of {name}"
+                raise RunFailed(Failure("settles", message))
         self._settled_at = since
+
+    async def _sleep_while_few_change(self, seconds: float, before: Counter[str]) -> None:
+        for _ in range(10):
+            await asyncio.sleep(seconds / 10)
+            for name, count in (self.injector.changes - before).items():
+                if count > _MOST_CHANGES:
+                    what = f"{name} has changed {count} times: {self.timeline.last_writes()}"
+                    raise RunFailed(Failure("settles", what))
 
     def objects(self, kind: type[T], *, namespace: str = "") -> list[T]:
         """The objects of a kind that the server stores now, without a request."""
@@ -358,6 +376,7 @@ class World:
     def process_starts(self, name: str) -> None:
         self.note(name, "process", f"starts ({self._processes[name].starts})")
         self.injector.active_until = max(self.injector.active_until, self.now)
+        self.controllers = {key: each for key, each in self.controllers.items() if key[0] != name}
         self.injector.leases.forget(name)
         self.injector.own_writes.forget(name)
 
@@ -396,10 +415,12 @@ class World:
         async with Workloads(self.config):
             await self.loop.create_future()
 
-    def reconciled(self, process: str, controller: str, key: str, outcome: str) -> None:
+    def on_reconcile(self, process: str, controller: Controller, key: str, outcome: str) -> None:
         """A controller of the runtime has reconciled a key."""
-        self.reconciles[process, controller, key] += 1
-        self.note(process, "reconcile", f"{controller} {key}: {outcome}")
+        name = controller.spec.name
+        self.controllers[process, name] = controller
+        self.reconciles[process, name, key] += 1
+        self.note(process, "reconcile", f"{name} {key}: {outcome}")
 
     def _on_loop_error(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         error = context.get("exception")
