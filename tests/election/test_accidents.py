@@ -57,6 +57,30 @@ async def test_a_leader_suspended_for_longer_than_its_lease_stops_within_a_secon
     assert server.spec.holder_identity == "you"
 
 
+@pytest.mark.parametrize("check_after", [0.5, 1.0, 1.5])
+async def test_work_that_checks_its_leadership_after_a_suspension_raises_one_error(
+    clock: ManualClock, elector_of: MakeElector, check_after: float
+) -> None:
+    """LEA-C14: `ensure()` and the elector find out at the same moment, or one after the other."""
+    suspended = SuspendedClock(clock)
+    elector = elector_of(clock=suspended)
+
+    async def lead_and_check() -> None:
+        async with elector.leadership() as leadership:
+            try:
+                await clock.sleep(check_after)
+            finally:
+                leadership.ensure()
+
+    task = asyncio.create_task(lead_and_check())
+    await clock.advance(0)
+    suspended.suspended_for = 3600
+    await clock.advance(2)
+
+    with pytest.raises(LeadershipLost):
+        await task
+
+
 async def test_a_leader_suspended_briefly_continues(
     clock: ManualClock, tasks: BackgroundTasks, elector_of: MakeElector
 ) -> None:

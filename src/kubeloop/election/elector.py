@@ -261,7 +261,14 @@ class LeaderElector:
                     tasks.spawn(self._enforce_deadline(), name=f"{self} deadline")
                     tasks.spawn(self._detect_suspension(), name=f"{self} suspension")
                     self._renewal = tasks.spawn(self._renew(), name=f"{self} renewal")
-                    yield Leadership(self, leading.transitions)
+                    try:
+                        yield Leadership(self, leading.transitions)
+                    except LeadershipLost as error:
+                        # Of `ensure()`. A task of ours may raise its own for the same reason: one
+                        # loss is one error, and not a group of two.
+                        if self._loss is None:
+                            self._loss = error
+                            raise
         finally:
             await run_to_completion(self._end_term())
 

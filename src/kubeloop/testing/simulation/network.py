@@ -26,6 +26,7 @@ Address: TypeAlias = tuple[str, int]
 _Item: TypeAlias = "bytes | _Mark"
 
 _LATENCY = (0.0001, 0.005)  # seconds
+_STEP = 1e-8  # seconds between two items of one direction; more than the loop's resolution
 _HIGH_WATER = 256 * 1024  # bytes on the way before a writer is paused
 _ANY = "0.0.0.0"  # noqa: S104 - no socket is bound
 _CONNECT_TIMEOUT = 127.0  # seconds; Linux gives up a connection attempt after that
@@ -180,8 +181,12 @@ class Endpoint(asyncio.Transport):
 
     def _send(self, item: _Item) -> None:
         self.sent_at = self._link.loop.time()
-        if isinstance(item, bytes) and self._link.observe(self, item):
-            return
+        if isinstance(item, bytes):
+            if self._link.observe(self, item):
+                return
+            item = self._link.cut(item)
+            if not item:
+                return
         if self.blocks:
             self.held.append(item)
         else:
@@ -190,7 +195,8 @@ class Endpoint(asyncio.Transport):
     def _schedule(self, item: _Item) -> None:
         link, peer = self._link, self._peer
         assert peer is not None, "a connection has two ends"
-        self.last = max(self.last, link.loop.time() + link.latency())
+        # Never two at the same time: timers of the same time run in any order.
+        self.last = max(self.last + _STEP, link.loop.time() + link.latency())
         link.loop.call_at(self.last, peer.arrive, item, context=peer.context)
 
     def block(self) -> None:
@@ -290,6 +296,7 @@ class Connection:
         self.client: Endpoint
         self.server: Endpoint
         self.delay = 0.0  # seconds that are added to each latency
+        self.bytes_left: int | None = None  # in both directions, before it is reset
         # Called with the first bytes that the server sends after a request; True: they are lost.
         self.on_response: Callable[[bytes], bool] | None = None
         self.watches = ""  # the resource, while the connection carries a watch
@@ -308,6 +315,18 @@ class Connection:
             return False
         on_response, self.on_response = self.on_response, None
         return on_response(data)
+
+    def cut(self, data: bytes) -> bytes:
+        """The part of what is sent that arrives: the connection breaks at `bytes_left`."""
+        if self.bytes_left is None:
+            return data
+        part = data[: self.bytes_left]
+        if len(part) < len(data):
+            # After what was sent before: the latest of both directions.
+            at = max(self.loop.time(), self.client.last, self.server.last) + self.latency()
+            self.loop.call_at(at, self.reset)
+        self.bytes_left -= len(part)
+        return part
 
     def reset(self) -> None:
         """Reset both ends, as a broken middlebox does."""
@@ -371,6 +390,8 @@ class Network:
         self._number = 0
         self.connections: dict[int, Connection] = {}
         self._partitioned: dict[str, int] = {}  # names of processes
+        # Names of processes, to the bytes after which each of their new connections is reset.
+        self.cuts: dict[str, int] = {}
         self._digest = hashlib.blake2b(digest_size=16)
         self.messages = 0
 
@@ -440,6 +461,7 @@ class Network:
         self._port += 1
         me = ("127.0.0.1", self._port)
         link = Connection(loop, self, self._number, process)
+        link.bytes_left = self.cuts.get(name)
         context = listening.context.copy()
         context.run(_connection.set, link)
         served = context.run(listening.factory)

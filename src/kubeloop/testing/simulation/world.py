@@ -72,7 +72,7 @@ class SimulatedProcess:
         self._incarnation: Incarnation | None = None
         self._running: Any = None  # what the factory has made
         self._ended: asyncio.Future[None] | None = None
-        self._is_stopped = False
+        self.is_stopped = False
         self._supervisor: asyncio.Task[None] | None = None
 
     @property
@@ -94,7 +94,7 @@ class SimulatedProcess:
 
         If cancelled, it may go on.
         """
-        self._is_stopped = True
+        self.is_stopped = True
         one, ended = self._incarnation, self._ended
         if one is None or ended is None or ended.done():
             return
@@ -138,7 +138,7 @@ class SimulatedProcess:
             task.add_done_callback(self._on_end, context=context_of(None))
             await self._ended
             one.is_dead = True
-            if self._is_stopped:
+            if self.is_stopped:
                 return
             await asyncio.sleep(world.chance.uniform(*_RESTART))
 
@@ -252,7 +252,9 @@ class World:
             since = self.now
             await self._sleep_while_few_change(quiet, changes)
             is_quiet = self.injector.active_until <= since
-            if is_quiet and all(each.is_running for each in self._processes.values()):
+            if is_quiet and all(
+                each.is_running or each.is_stopped for each in self._processes.values()
+            ):
                 break
             if self.now > end:
                 what = self.timeline.last_writes()
