@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from .simulated_loops import close_loops
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "campaign: many faults in a row (`make soak`: a thousand)")
 
 
 def pytest_runtest_teardown() -> None:

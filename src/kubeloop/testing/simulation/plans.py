@@ -36,7 +36,14 @@ def derive(
 ) -> Iterator[Scenario]:
     """The runs to try, without end: derived ones first, then random ones."""
     found = _Reference(reference)
-    queues = {name: list(_PLANS[name](found)) for name in classes}
+    queues = {
+        name: [
+            each
+            for each in _PLANS[name](found)
+            if all(fault.group in classes for fault in each)  # a plan may combine classes
+        ]
+        for name in classes
+    }
     singles = [each for queue in queues.values() for each in queue]
     yield from (Scenario(seed, each) for each in _round_robin(queues))
     if pairs:
