@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Target",
     "complete_kind",
+    "complete_target",
     "find_kinds",
     "parse_targets",
     "qualified_name",
@@ -91,6 +92,10 @@ def resource_name(info: ResourceInfo) -> str:
 def qualified_name(info: ResourceInfo, name: str) -> str:
     """An object as kubectl names it: `pod/web-1`, `deployment.apps/web`."""
     return f"{info.singular}.{info.group}/{name}" if info.group else f"{info.singular}/{name}"
+
+
+def complete_target(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    return complete_kind(ctx, parameter, incomplete)
 
 
 def complete_kind(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
