@@ -18,7 +18,7 @@ import click
 from kubeloop.clients import ALL_NAMESPACES, ResourceClient, Selectors
 from kubeloop.errors import Expired
 from kubeloop.kit import run
-from kubeloop.wire import InvalidArgument, parse_time, resource_for, visible
+from kubeloop.wire import InvalidArgument, ResourceInfo, parse_time, resource_for, visible
 
 from .flags import Flags, cluster_flags, connect, pass_flags
 from .kinds import complete_target, find_kinds, parse_targets, resource_client_of
@@ -97,14 +97,12 @@ async def _events(
         selectors: Selectors = {}
         if target is not None:
             parsed = parse_targets([target])[0]
-            (info, *_) = await find_kinds(client, parsed.kinds)
+            (kind, *_) = await find_kinds(client, parsed.kinds)
             selectors["field_selector"] = (
-                f"involvedObject.kind={info.kind},involvedObject.name={parsed.names[0]}"
+                f"involvedObject.kind={kind.kind},involvedObject.name={parsed.names[0]}"
             )
-        info = resource_for("", "v1", "Event")
-        assert info is not None, "events are built in"
         resource = resource_client_of(
-            client, info, namespace=ALL_NAMESPACES if writer.namespaces else None
+            client, _events_info(), namespace=ALL_NAMESPACES if writer.namespaces else None
         )
         listed = await resource.list_all(**selectors)
         found = sorted_events(each for each in listed if not types or each.get("type") in types)
@@ -137,6 +135,12 @@ async def _follow(
         version = (await resource.list_all(**selectors)).version
 
 
+def _events_info() -> ResourceInfo:
+    info = resource_for("", "v1", "Event")
+    assert info is not None, "events are built in"
+    return info
+
+
 @final
 class _Writer:
     """Prints events as rows, or in another format."""
@@ -153,8 +157,7 @@ class _Writer:
         if self._output.is_table:
             self._write_rows(found)
             return
-        info = resource_for("", "v1", "Event")
-        assert info is not None, "events are built in"
+        info = _events_info()
         for each in found:
             if not self._managed and "jsonpath" not in self._output.format:
                 each["metadata"].pop("managedFields", None)

@@ -46,19 +46,19 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     """What is read, and how it is printed: the flags of `get`, without those of a watch."""
 
     targets: Sequence[Target]
-    files: tuple[str, ...]
-    recursive: bool
-    selection: Selection
-    output: Output
-    sort_by: str
-    no_headers: bool
-    show_kind: bool
-    show_labels: bool
-    label_columns: tuple[str, ...]
-    show_managed_fields: bool
-    ignore_not_found: bool
-    chunk_size: int
-    subresource: str
+    files: tuple[str, ...] = ()
+    recursive: bool = False
+    selection: Selection = Selection()
+    output: Output = Output()
+    sort_by: str = ""
+    no_headers: bool = False
+    show_kind: bool = False
+    show_labels: bool = False
+    label_columns: tuple[str, ...] = ()
+    show_managed_fields: bool = False
+    ignore_not_found: bool = False
+    chunk_size: int = PAGE_SIZE
+    subresource: str = ""
 
     def layout(self, info: ResourceInfo, *, several: bool) -> TableLayout:
         """The columns of one resource, alone or among several."""
