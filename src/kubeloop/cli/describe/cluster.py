@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 from kubeloop.cli.events import age_of
@@ -45,7 +45,9 @@ def describe_node(
     page.add_labels("Labels", metadata.get("labels"))
     page.add_annotations(metadata.get("annotations"))
     page.add(0, "CreationTimestamp:", local_time(metadata.get("creationTimestamp")))
-    taints = sorted(spec.get("taints") or (), key=lambda each: str(each.get("key")))
+    taints = sorted(
+        spec.get("taints") or (), key=lambda each: f"{each.get('effect')},{each.get('key')}"
+    )
     page.add_list("Taints", [_taint_text(each) for each in taints])
     page.add(0, "Unschedulable:", go_bool(spec.get("unschedulable")))
     if lease is None:
@@ -371,12 +373,12 @@ def describe_volume(page: Page, volume: Json) -> None:
     page.add(0, "VolumeMode:", spec.get("volumeMode") or "")
     page.add(0, "Capacity:", quantity((spec.get("capacity") or {}).get("storage") or "0"))
     required = (spec.get("nodeAffinity") or {}).get("required")
-    page.add(0, "Node Affinity:", *([] if required else ["<none>"]))
+    page.add(0, "Node Affinity:", "" if required else "<none>")
     if required:
         terms = required.get("nodeSelectorTerms") or ()
-        page.add(1, "Required Terms:", *([] if terms else ["<none>"]))
+        page.add(1, "Required Terms:", "" if terms else "<none>")
         for number, term in enumerate(terms):
-            page.add(2, f"Term {number}:", *_expressions(term))
+            page.add_list(f"Term {number}", _expressions(term), indent=" " * 4)
     page.add(0, "Message:", (volume.get("status") or {}).get("message") or "")
     page.add(0, "Source:")
     add_volume_source(page, {key: value for key, value in spec.items() if _is_source(key, value)})
@@ -386,13 +388,13 @@ def _is_source(field: str, value: object) -> bool:
     return isinstance(value, dict) and field not in ("capacity", "claimRef", "nodeAffinity")
 
 
-def _expressions(term: Json) -> Iterator[str]:
+def _expressions(term: Json) -> list[str]:
     found = []
     for each in term.get("matchExpressions") or ():
         text = f"{each.get('key')} {str(each.get('operator')).lower()}"
         values = each.get("values")
         found.append(f"{text} [{', '.join(values)}]" if values else text)
-    yield ", ".join(found) or "<none>"
+    return found
 
 
 def describe_storage_class(page: Page, obj: Json) -> None:

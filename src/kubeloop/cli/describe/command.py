@@ -284,6 +284,8 @@ _LAYOUTS = {
     ("policy", "PodDisruptionBudget"): _Layout(workloads.describe_disruption_budget),
     ("", "Service"): _Layout(network.describe_service, _for_service),
     ("discovery.k8s.io", "EndpointSlice"): _Layout(network.describe_endpoint_slice),
+    ("", "Endpoints"): _Layout(network.describe_endpoints),
+    ("networking.k8s.io", "IngressClass"): _Layout(network.describe_ingress_class),
     ("networking.k8s.io", "Ingress"): _Layout(network.describe_ingress, _for_ingress),
     ("networking.k8s.io", "NetworkPolicy"): _Layout(network.describe_network_policy, events=False),
     ("", "Node"): _Layout(_describe_node, _for_node),

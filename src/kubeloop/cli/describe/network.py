@@ -8,7 +8,9 @@ from .page import Json, Page, go_bool, labels_text, selector_text
 
 __all__ = [
     "describe_endpoint_slice",
+    "describe_endpoints",
     "describe_ingress",
+    "describe_ingress_class",
     "describe_network_policy",
     "describe_service",
 ]
@@ -23,11 +25,9 @@ def describe_service(page: Page, service: Json, slices: Sequence[Json]) -> None:
     page.add(0, "Type:", spec.get("type") or "")
     if spec.get("ipFamilyPolicy"):
         page.add(0, "IP Family Policy:", spec["ipFamilyPolicy"])
-    if spec.get("ipFamilies"):
-        page.add(0, "IP Families:", ",".join(spec["ipFamilies"]))
+    page.add(0, "IP Families:", ",".join(spec.get("ipFamilies") or ()) or "<none>")
     page.add(0, "IP:", spec.get("clusterIP") or "")
-    if spec.get("clusterIPs"):
-        page.add(0, "IPs:", ",".join(spec["clusterIPs"]))
+    page.add(0, "IPs:", ",".join(spec.get("clusterIPs") or ()) or "<none>")
     if spec.get("externalIPs"):
         page.add(0, "External IPs:", ",".join(spec["externalIPs"]))
     if spec.get("loadBalancerIP"):
@@ -115,7 +115,37 @@ def describe_endpoint_slice(page: Page, obj: Json) -> None:
         page.add(2, "Zone:", endpoint.get("zone") or "<unset>")
 
 
+def describe_endpoints(page: Page, obj: Json) -> None:
+    page.add_metadata(obj)
+    page.add(0, "Subsets:")
+    for subset in obj.get("subsets") or ():
+        for title, field in (
+            ("Addresses:", "addresses"),
+            ("NotReadyAddresses:", "notReadyAddresses"),
+        ):
+            found = ",".join(str(each.get("ip")) for each in subset.get(field) or ())
+            page.add(1, title, found or "<none>")
+        if subset.get("ports"):
+            page.add(1, "Ports:")
+            page.add_table(2, ("Name", "Port", "Protocol"))
+            for port in subset["ports"]:
+                name = port.get("name") or "<unset>"
+                page.add(2, name, port.get("port"), port.get("protocol") or "TCP")
+        page.add_blank()
+
+
 # --- ingresses
+
+
+def describe_ingress_class(page: Page, obj: Json) -> None:
+    spec = obj.get("spec") or {}
+    page.add_metadata(obj, namespace=False)
+    page.add(0, "Controller:", spec.get("controller") or "")
+    if given := spec.get("parameters"):
+        page.add(0, "Parameters:")
+        for title, field in (("APIGroup:", "apiGroup"), ("Kind:", "kind"), ("Name:", "name")):
+            if field != "apiGroup" or given.get(field):
+                page.add(1, title, given.get(field) or "")
 
 
 def describe_ingress(
@@ -212,8 +242,11 @@ def describe_network_policy(page: Page, obj: Json) -> None:
 def _add_rule(page: Page, rule: Json, peer: str, peers: Sequence[Json]) -> None:
     ports = rule.get("ports") or ()
     for port in ports:
-        end = f"-{port['endPort']}" if port.get("endPort") else ""
-        page.add(2, f"To Port: {port.get('port', '<any>')}{end}/{port.get('protocol') or 'TCP'}")
+        number, protocol = port.get("port", "<nil>"), port.get("protocol") or "TCP"
+        if port.get("endPort"):
+            page.add(2, f"To Port Range: {number}-{port['endPort']}/{protocol}")
+        else:
+            page.add(2, f"To Port: {number}/{protocol}")
     if not ports:
         page.add(2, "To Port: <any> (traffic allowed to all ports)")
     if not peers:

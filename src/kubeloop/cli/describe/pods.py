@@ -360,7 +360,9 @@ def add_volume_source(page: Page, volume: Json) -> None:
                 shown = go_bool(value) if field.endswith("?") else value or ""
                 page.add(2, f"{label}:", shown)
             if name == "csi":
-                page.add_labels("VolumeAttributes", source.get("volumeAttributes"), indent=" " * 4)
+                attributes = sorted((source.get("volumeAttributes") or {}).items())
+                lines = [f"{' ' * 4}{key}={value}" for key, value in attributes]
+                page.add_list("VolumeAttributes", lines, indent=" " * 4)
             return
     if volume.get("emptyDir") is not None:
         page.add(2, "Type:", "EmptyDir (a temporary directory that shares a pod's lifetime)")
