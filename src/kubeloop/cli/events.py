@@ -21,7 +21,7 @@ from kubeloop.kit import run
 from kubeloop.wire import InvalidArgument, ResourceInfo, parse_time, resource_for, visible
 
 from .flags import Flags, cluster_flags, connect, pass_flags
-from .kinds import complete_target, find_kinds, parse_targets, resource_client_of
+from .kinds import complete_kind, find_kinds, parse_targets, resource_client_of
 from .live_table import age_text
 from .outputs import Output, OutputType, format_objects
 from .tables import lines_of, widths_of
@@ -42,7 +42,7 @@ def _types(ctx: click.Context, parameter: click.Parameter, values: tuple[str, ..
 
 @click.command()
 @click.option(
-    "--for", "target", metavar="KIND/NAME", shell_complete=complete_target,
+    "--for", "target", metavar="KIND/NAME", shell_complete=complete_kind,
     help="Only events about this object.",
 )  # fmt: skip
 @click.option(

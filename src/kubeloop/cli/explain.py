@@ -16,9 +16,9 @@ from kubeloop.kit import run
 from kubeloop.meta import GroupVersion, GroupVersionKind, GroupVersionResource
 from kubeloop.wire import InvalidArgument, visible
 
+from .completion import complete_type
 from .failures import CommandFailed
 from .flags import Flags, cluster_flags, connect, pass_flags
-from .kinds import complete_kind
 
 __all__ = ["Explanation", "explain"]
 
@@ -30,7 +30,7 @@ _MOST_VALUES = 4  # of an enum, in the line of a field
 
 
 @click.command()
-@click.argument("path", metavar="KIND[.FIELD…]", shell_complete=complete_kind)
+@click.argument("path", metavar="KIND[.FIELD…]", shell_complete=complete_type)
 @click.option("-R", "--recursive", is_flag=True, help="Print the fields of fields, without texts.")
 @click.option(
     "--max-depth", type=click.IntRange(0), default=0,
@@ -63,7 +63,8 @@ async def _read(
     word, *fields = path.split(".")
     async with connect(flags) as client:
         # `deployments.apps.spec`: the group may stand between the type and its fields.
-        matches = await client.mapper.resources_for(GroupVersionResource("", "", word))
+        partial = await client.mapper.expand(GroupVersionResource("", "", word))
+        matches = await client.mapper.resources_for(partial)
         for group in {each.group for each in matches if each.group}:
             parts = group.split(".")
             if fields[: len(parts)] == parts:

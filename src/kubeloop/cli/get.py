@@ -23,7 +23,7 @@ from .failures import ExitCode, report
 from .flags import Flags, cluster_flags, connect, pass_flags
 from .kinds import (
     Target,
-    complete_target,
+    complete_kind,
     find_kinds,
     parse_targets,
     qualified_name,
@@ -80,7 +80,7 @@ class Request(msgspec.Struct, frozen=True):
 
 
 @click.command()
-@click.argument("words", metavar="KIND [NAME]…", nargs=-1, shell_complete=complete_target)
+@click.argument("words", metavar="KIND [NAME]…", nargs=-1, shell_complete=complete_kind)
 @selection_flags
 @click.option(
     "-o", "--output", type=OutputType(), default="table",

@@ -13,7 +13,7 @@ from kubeloop.cli.events import event_age, sorted_events
 from kubeloop.cli.failures import ExitCode, report
 from kubeloop.cli.flags import Flags, cluster_flags, connect, pass_flags
 from kubeloop.cli.get import Query, Request, requests_of
-from kubeloop.cli.kinds import complete_target, parse_targets, resource_client_of
+from kubeloop.cli.kinds import complete_kind, parse_targets, resource_client_of
 from kubeloop.cli.selection import Selection
 from kubeloop.cli.terminal import print_line, show_progress
 from kubeloop.clients import ALL_NAMESPACES
@@ -30,7 +30,7 @@ __all__ = ["describe"]
 
 
 @click.command()
-@click.argument("words", metavar="KIND [NAME]…", nargs=-1, shell_complete=complete_target)
+@click.argument("words", metavar="KIND [NAME]…", nargs=-1, shell_complete=complete_kind)
 @click.option("-l", "--selector", default="", help="Select by labels, such as app=web.")
 @click.option("-A", "--all-namespaces", is_flag=True, help="Use all namespaces.")
 @click.option(
