@@ -159,7 +159,7 @@ def get(
         run(_print_raw(flags, raw))
         return
     if not words and not files:
-        raise click.UsageError("expected a resource type; kubeloop api-resources lists them")
+        raise click.UsageError("Missing argument: a resource type (kubeloop api-resources lists them)")
     if words and files:
         raise click.UsageError("resources and -f cannot be used together")
     query = Query(
@@ -172,7 +172,7 @@ def get(
         **options,
     )
     if query.selection.has_selectors and (files or any(each.names for each in query.targets)):
-        raise click.UsageError("names and selectors cannot be used together")
+        raise click.UsageError("name and selector cannot be used together")
     if query.subresource and (files or not all(each.names for each in query.targets)):
         raise click.UsageError("--subresource needs the names of objects")
     if follow or watch_only:

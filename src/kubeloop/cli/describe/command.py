@@ -72,12 +72,12 @@ def describe(
       kubeloop describe -f shop.yaml
     """
     if not words and not files:
-        raise click.UsageError("expected a resource type; kubeloop api-resources lists them")
+        raise click.UsageError("Missing argument: a resource type (kubeloop api-resources lists them)")
     if words and files:
         raise click.UsageError("resources and -f cannot be used together")
     targets = parse_targets(words) if words else []
     if selector and (files or any(target.names for target in targets)):
-        raise click.UsageError("names and selectors cannot be used together")
+        raise click.UsageError("name and selector cannot be used together")
     query = Query(
         targets=targets,
         files=files,
