@@ -40,7 +40,7 @@ get pods -n shop -l 'app in (web,db)' -o name
 get pods -n shop --field-selector status.phase=Succeeded -o name
 get pods -n shop --chunk-size=2 -o name
 get pods -n shop -o json
-get pods -n shop -o yaml --show-managed-fields
+get cm -n shop -o yaml --show-managed-fields
 get pods -n shop -o jsonpath='{.items[*].metadata.name}'
 get pods -n shop -o jsonpath='{range .items[*]}{.metadata.name}{"\\t"}{.status.phase}{"\\n"}{end}'
 get pods -n shop -o jsonpath-as-json='{.items[*].spec.nodeName}'
@@ -75,6 +75,7 @@ get --raw /apis/apps
 describe pods -n shop
 describe pod alone -n shop
 describe pod al -n shop
+describe pods web -n shop --show-events=true
 describe pod nope -n shop
 describe deploy web -n shop
 describe deploy web -n shop --show-events=false
@@ -131,6 +132,7 @@ DIFFERENT = {
     "events -n shop -o json": "`events -o json`",
     "explain pod.nope": "`explain` of a field that does not exist",
     "explain deploy.apps": "`explain deploy.apps`",
+    "get pod -l app=agent -n shop -o yaml": "`-o yaml` of long or special texts",
     "get pods -n shop --sort-by=.spec.nope": "`--sort-by` a field that no object has",
 }
 """Commands with another output, and the first words of their row on the page."""
@@ -192,28 +194,17 @@ class Programs:
         return Outcome(done.stdout, done.exit_code == 0)
 
 
-def is_ready(client: blocking.Client) -> bool:
-    web = client.apps_v1.deployments("shop").get("web").status
-    agents = client.apps_v1.daemon_sets("shop").get("agent").status
-    job = client.batch_v1.jobs("shop").get("once").status
-    database = client.apps_v1.stateful_sets("shop").get("db").status
-    nodes = len(client.core_v1.nodes().list())
-    return bool(
-        web
-        and agents
-        and job
-        and database
-        and web.available_replicas == 2
-        and agents.number_ready == nodes
-        and job.completion_time
-        and database.ready_replicas == 1
-    )
+def wait_for_workloads(client: blocking.Client) -> None:
+    apps = client.apps_v1
+    apps.deployments("shop").wait_for("web", jsonpath="{.status.availableReplicas}=2")
+    apps.daemon_sets("shop").wait_for("agent", jsonpath="{.status.numberAvailable}=4")
+    apps.stateful_sets("shop").wait_for("db", jsonpath="{.status.availableReplicas}=1")
+    client.batch_v1.jobs("shop").wait_for("once", condition="Complete")
+    client.core_v1.pods("shop").wait_for("alone", condition="Ready")
 
 
 @pytest.fixture(scope="module")
-def programs(
-    kubectl_program: str, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Programs]:
+def programs(kubectl_program: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Programs]:
     folder, clock = tmp_path_factory.mktemp("side_by_side"), StandingClock()
     with (
         LoopThread() as thread,
@@ -224,8 +215,7 @@ def programs(
             thread.running(Workloads(server.config, clock=clock)),
             blocking.Client(server.config) as client,
         ):
-            while not is_ready(client):
-                pass
+            wait_for_workloads(client)
         yield Programs(kubectl_program, folder)
 
 

@@ -159,7 +159,9 @@ def get(
         run(_print_raw(flags, raw))
         return
     if not words and not files:
-        raise click.UsageError("Missing argument: a resource type (kubeloop api-resources lists them)")
+        raise click.UsageError(
+            "Missing argument: a resource type (kubeloop api-resources lists them)"
+        )
     if words and files:
         raise click.UsageError("resources and -f cannot be used together")
     query = Query(

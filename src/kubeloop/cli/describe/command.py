@@ -17,7 +17,7 @@ from kubeloop.cli.kinds import complete_kind, parse_targets, resource_client_of
 from kubeloop.cli.selection import Selection
 from kubeloop.cli.terminal import print_line, show_progress
 from kubeloop.clients import ALL_NAMESPACES
-from kubeloop.errors import ApiError, NotFound, Unauthorized
+from kubeloop.errors import ApiError, Unauthorized
 from kubeloop.kit import run
 from kubeloop.runtime import Client
 from kubeloop.wire import ResourceInfo, resource_for
@@ -72,7 +72,9 @@ def describe(
       kubeloop describe -f shop.yaml
     """
     if not words and not files:
-        raise click.UsageError("Missing argument: a resource type (kubeloop api-resources lists them)")
+        raise click.UsageError(
+            "Missing argument: a resource type (kubeloop api-resources lists them)"
+        )
     if words and files:
         raise click.UsageError("resources and -f cannot be used together")
     targets = parse_targets(words) if words else []
@@ -92,45 +94,53 @@ def describe(
 async def _describe(flags: Flags, query: Query, show_events: bool | None) -> ExitCode:  # noqa: FBT001 - three values
     errors: list[Exception] = []
     found: list[tuple[ResourceInfo, dict[str, Any]]] = []
+    similar: list[dict[str, Any]] = []  # their names begin with the name that was given
     async with connect(flags) as client, show_progress("loading"):
         requests = await requests_of(client, query)
         for request in requests:
-            try:
-                found += [(request.info, obj) for obj in await _read(request, query, errors)]
-            except Unauthorized:
-                raise  # every other request would fail the same way
-            except ApiError as error:
-                errors.append(error)
-        events = len(found) == 1 if show_events is None else show_events
+            found += [(request.info, obj) for obj in await _read(request, query, errors)]
+        if not found and len(requests) == len(requests[0].names) == 1:
+            similar = await _similar(requests[0])
+        if similar:
+            errors.clear()
+            found = [(requests[0].info, obj) for obj in similar]
+        is_single = len(found) == 1 and not similar
         for number, (info, obj) in enumerate(found):
+            events = is_single if show_events is None else show_events
             text = await _text(client, info, obj, events=events)
-            click.echo(text if number == 0 else f"\n\n{text}", nl=False)
+            gap = "\n\n" if number and not similar else ""
+            click.echo(f"{gap}{text}", nl=bool(similar))
         if not found and not errors:
-            where = client.namespace
-            named = not query.selection.all_namespaces
-            ending = f" in {where} namespace." if named else ""
-            print_line(f"No resources found{ending}", err=True)
+            where = "" if query.selection.all_namespaces else f" in {client.namespace} namespace."
+            print_line(f"No resources found{where}", err=True)
     return max([report(each, verbose=bool(flags.verbose)) for each in errors], default=ExitCode.OK)
 
 
 async def _read(request: Request, query: Query, errors: list[Exception]) -> list[dict[str, Any]]:
-    """The objects of a request; a name that does not exist may be the beginning of names."""
-    if not request.names:
-        listed = await request.client.list_all(
-            selector=query.selection.selector, page_size=query.chunk_size
-        )
-        return listed.items
-    found = []
-    for name in request.names:
+    """The objects of a request; adds errors of single objects to `errors`."""
+    found: list[dict[str, Any]] = []
+    for name in request.names or ("",):
         try:
-            found.append(await request.client.get(name))
-        except NotFound as error:
-            listed = await request.client.list_all()
-            similar = [each for each in listed if each["metadata"]["name"].startswith(name)]
-            found += similar
-            if not similar:
-                errors.append(error)
+            if name:
+                found.append(await request.client.get(name))
+            else:
+                found += await request.client.list_all(
+                    selector=query.selection.selector, page_size=query.chunk_size
+                )
+        except Unauthorized:
+            raise  # every other request would fail the same way
+        except ApiError as error:
+            errors.append(error)
     return found
+
+
+async def _similar(request: Request) -> list[dict[str, Any]]:
+    """The objects whose names begin with the one of the request; none if they are forbidden."""
+    try:
+        listed = await request.client.list_all()
+    except ApiError:
+        return []
+    return [each for each in listed if each["metadata"]["name"].startswith(request.names[0])]
 
 
 async def _text(client: Client, info: ResourceInfo, obj: dict[str, Any], *, events: bool) -> str:
