@@ -7,7 +7,7 @@ See also: `watch` (`get --watch`), `outputs` (the formats), `columns` (columns a
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -230,28 +230,33 @@ async def requests_of(client: Client, query: Query) -> list[Request]:
 
 async def _requests_in(client: Client, query: Query) -> AsyncIterator[Request]:
     """The objects that manifests name."""
+    from kubeloop.meta import GroupKind
+
+    for obj in _objects_in(query):
+        group, _, version = str(obj["apiVersion"]).rpartition("/")
+        info = await client.mapper.mapping(GroupKind(group, str(obj["kind"])), version)
+        metadata = obj["metadata"]
+        at = resource_client_of(client, info, namespace=metadata.get("namespace") or None)
+        yield Request(info, at, (str(metadata["name"]),))
+
+
+def _objects_in(query: Query) -> Iterator[dict[str, Any]]:
     import sys
     from pathlib import Path
 
     from kubeloop.clients import manifest_entries
     from kubeloop.errors import KubeError
-    from kubeloop.meta import GroupKind
     from kubeloop.wire import Kind
 
     for file in query.files:
-        given = sys.stdin.buffer.read() if file == "-" else Path(file)
-        folders = [given] if isinstance(given, bytes) or not query.recursive else (
-            [given, *sorted(each for each in given.rglob("*") if each.is_dir())]
-        )  # fmt: skip
-        for entry in (entry for folder in folders for entry in manifest_entries(folder)):
+        given: list[bytes | Path] = [sys.stdin.buffer.read() if file == "-" else Path(file)]
+        if query.recursive and Path(file).is_dir():
+            inside = sorted(Path(file).rglob("*"))
+            given = [each for each in inside if each.suffix in (".yaml", ".yml", ".json")] or given
+        for entry in (entry for each in given for entry in manifest_entries(each)):
             if isinstance(entry.content, KubeError):
                 raise entry.content
-            obj = entry.content.to_dict() if isinstance(entry.content, Kind) else entry.content
-            group, _, version = str(obj["apiVersion"]).rpartition("/")
-            info = await client.mapper.mapping(GroupKind(group, str(obj["kind"])), version)
-            metadata = obj["metadata"]
-            at = resource_client_of(client, info, namespace=metadata.get("namespace") or None)
-            yield Request(info, at, (str(metadata["name"]),))
+            yield entry.content.to_dict() if isinstance(entry.content, Kind) else entry.content
 
 
 async def _read(
