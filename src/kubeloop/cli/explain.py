@@ -20,7 +20,7 @@ from .completion import complete_type
 from .failures import CommandFailed
 from .flags import Flags, cluster_flags, connect, pass_flags
 
-__all__ = ["Explanation", "explain"]
+__all__ = ["Explanation", "explain", "wrap"]
 
 Json = dict[str, Any]
 
@@ -123,7 +123,7 @@ class Explanation:
             lines += ["ENUM:", *(f"    {value}" for value in values)] if values else [""]
             lines.append("")
         lines.append("DESCRIPTION:")
-        texts = [_wrap(text) for text in self._descriptions(schema)]
+        texts = [wrap(text) for text in self._descriptions(schema)]
         lines += [f"    {line}" for text in texts or ["<empty>"] for line in text.split("\n")]
         lines += ["    "] if texts else []
         if properties := self._properties(schema):
@@ -134,7 +134,7 @@ class Explanation:
                 required = self._required(schema)
                 for name in sorted(properties):
                     lines += self._field(name, properties[name], 1, required)
-                    own = _wrap(str(properties[name].get("description") or "<no description>"))
+                    own = wrap(str(properties[name].get("description") or "<no description>"))
                     lines += [*(f"    {line}" for line in own.split("\n")), ""]
         return "".join(f"{_visible_line(line)}\n" for line in [*lines, ""])
 
@@ -239,7 +239,7 @@ def _inner(schema: Json) -> Json | None:
     return None
 
 
-def _wrap(text: str) -> str:
+def wrap(text: str) -> str:
     """Wrap long lines, as the word-wrap of kubectl: spaces at a break are dropped."""
     return "\n".join(_wrap_line(line) for line in text.split("\n"))
 
