@@ -17,7 +17,7 @@ from kubeloop.wire import load_yaml
 from kubeloop.wire.core.v1 import ConfigMap
 from kubeloop.wire.meta.v1 import ObjectMeta
 
-from .conftest import Call
+from .conftest import SHOP, Call
 
 
 def kubectl() -> Path | None:
@@ -115,7 +115,7 @@ def test_selectors_go_to_the_server(kubeloop: Call) -> None:
     one = kubeloop("get", "pods", "-A", "--field-selector", "metadata.name=web-2", "-o", "name")
 
     assert (none.exit_code, none.stdout) == (0, "")
-    assert none.stderr == "No resources found in shop namespace\n"
+    assert none.stderr == "No resources found in shop namespace.\n"
     assert one.stdout == "pod/web-2\n"
 
 
@@ -138,15 +138,92 @@ def test_yaml_can_be_parsed_and_has_no_managed_fields_by_default(kubeloop: Call)
     assert "managedFields" in kubeloop(*arguments, "--show-managed-fields").stdout
 
 
-def test_a_template_is_printed_with_one_newline_at_the_end(kubeloop: Call) -> None:
+def test_a_template_is_printed_without_an_added_newline(kubeloop: Call) -> None:
     names = kubeloop("get", "po", "-n", "shop", "-o", "jsonpath={.items[*].metadata.name}")
     lines = kubeloop(
         "get", "po", "-n", "shop", "-o",
         'jsonpath={range .items[*]}{.metadata.name}{"\\n"}{end}',
     )  # fmt: skip
 
-    assert names.stdout == "web-1 web-2\n"
+    assert names.stdout == "web-1 web-2"
     assert lines.stdout == "web-1\nweb-2\n"
+
+
+def test_a_template_can_be_in_a_file(kubeloop: Call, tmp_path: Path) -> None:
+    (tmp_path / "template").write_text("{.items[*].metadata.name}")
+
+    result = kubeloop("get", "po", "-n", "shop", "-o", "jsonpath-file=template")
+
+    assert result.stdout == "web-1 web-2"
+
+
+def test_what_can_be_read_is_printed_before_the_errors(kubeloop: Call) -> None:
+    result = kubeloop("get", "pods", "gone", "web-1", "-n", "shop", "--no-headers")
+
+    assert result.exit_code == 1
+    assert result.stdout.startswith("web-1 ")
+    assert result.stderr.splitlines() == [
+        'error: GET pods/gone in shop: 404 NotFound: pods "gone" not found'
+    ]
+
+
+def test_an_object_that_does_not_exist_can_be_ignored(kubeloop: Call) -> None:
+    table = kubeloop("get", "pods", "gone", "-n", "shop", "--ignore-not-found")
+    tree = kubeloop("get", "pods", "gone", "-n", "shop", "--ignore-not-found", "-o", "json")
+
+    assert (table.exit_code, table.output) == (0, "")
+    assert (tree.exit_code, tree.output) == (0, "")
+
+
+def test_the_objects_of_manifests_are_read(kubeloop: Call) -> None:
+    result = kubeloop("get", "-f", str(SHOP), "-o", "name")
+
+    assert result.stdout.splitlines() == [
+        "namespace/shop", "deployment.apps/web", "pod/web-1", "pod/web-2"
+    ]  # fmt: skip
+
+
+def test_manifests_in_folders_of_a_folder_are_read_if_asked(kubeloop: Call, tmp_path: Path) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "a" / "b" / "ns.yaml").write_text(
+        "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n"
+    )
+
+    assert kubeloop("get", "-f", "a", "-R", "-o", "name").stdout == "namespace/shop\n"
+
+
+def test_a_path_of_the_server_can_be_read(kubeloop: Call) -> None:
+    result = kubeloop("get", "--raw", "/readyz")
+
+    assert (result.exit_code, result.stdout) == (0, "ok")
+    assert kubeloop("get", "pods", "--raw", "/readyz").exit_code == 2
+    assert kubeloop("get", "--raw", "/nothing").exit_code == 1
+
+
+def test_a_subresource_is_read_by_name(kubeloop: Call) -> None:
+    scale = kubeloop("get", "deploy", "web", "-n", "shop", "--subresource", "scale", "-o", "json")
+
+    assert json.loads(scale.stdout)["kind"] == "Scale"
+    assert kubeloop("get", "deploy", "-n", "shop", "--subresource", "scale").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["pods", "--output-watch-events"],
+        ["pods", "-f", "x.yaml"],
+        ["pods", "-o", "custom-columns=NAME"],
+        ["pods", "--sort-by", "{.a}{.b}"],
+    ],
+)
+def test_flags_that_do_not_fit_are_an_error_in_one_line(
+    kubeloop: Call, arguments: list[str]
+) -> None:
+    result = kubeloop("get", *arguments, "-n", "shop")
+
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error: ")
+    assert result.stderr.count("\n") == 1
 
 
 @pytest.mark.timeout(60)

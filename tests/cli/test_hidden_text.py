@@ -108,7 +108,7 @@ def test_names_are_one_line_each(kubeloop: Call, kube_server: APIServer) -> None
 def test_a_jsonpath_value_reaches_a_pipe_unchanged(kubeloop: Call, kube_server: APIServer) -> None:
     kube_server.faults.reactors.append(respond(POD))
 
-    assert kubeloop("get", "pod", "web", "-o", "jsonpath={.metadata.name}").stdout == f"{FORGED}\n"
+    assert kubeloop("get", "pod", "web", "-o", "jsonpath={.metadata.name}").stdout == FORGED
 
 
 LOG = "plain \x1b[31mred\x1b[0m\ttab \x1b]0;title\x07\u202eend"

@@ -9,7 +9,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from kubeloop.blocking import Client
-from kubeloop.cli.live_table import LiveTable, TableLayout, age_text
+from kubeloop.cli.live_table import LiveTable, age_text
+from kubeloop.cli.tables import TableLayout
 from kubeloop.clients import Table, TableColumn, TableRow
 from kubeloop.testing import APIServer
 from kubeloop.wire.core.v1 import ConfigMap

@@ -12,6 +12,7 @@ import click
 
 from kubeloop.kit import run
 
+from .completion import complete_container
 from .flags import Flags, cluster_flags, connect, pass_flags
 from .pods import choose_container, choose_pod
 from .terminal import show_progress
@@ -34,6 +35,7 @@ __all__ = ["cp"]
     "--container",
     default="",
     help="The container; default: the default container of the pod.",
+    shell_complete=complete_container,
 )
 @cluster_flags
 @pass_flags

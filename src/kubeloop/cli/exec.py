@@ -15,6 +15,7 @@ import click
 
 from kubeloop.kit import TaskOwner, run
 
+from .completion import complete_container, complete_pod
 from .flags import Flags, cluster_flags, connect, pass_flags
 from .pods import choose_container, choose_pod
 from .raw_terminal import InputReader, OutputWriter, RawTerminal
@@ -32,11 +33,12 @@ _container_flag = click.option(
     "--container",
     default="",
     help="The container; default: the default container of the pod.",
+    shell_complete=complete_container,
 )
 
 
 @click.command()
-@click.argument("target", metavar="POD|KIND/NAME")
+@click.argument("target", metavar="POD|KIND/NAME", shell_complete=complete_pod)
 @click.argument("command", metavar="-- COMMAND…", nargs=-1, required=True, type=click.UNPROCESSED)
 @_container_flag
 @_stdin_flag
@@ -69,7 +71,7 @@ def exec(  # noqa: A001 - the name of the command
 
 
 @click.command()
-@click.argument("target", metavar="POD|KIND/NAME")
+@click.argument("target", metavar="POD|KIND/NAME", shell_complete=complete_pod)
 @_container_flag
 @_stdin_flag
 @_tty_flag
@@ -96,7 +98,7 @@ def attach(flags: Flags, *, target: str, container: str, stdin: bool, tty: bool)
 
 
 @click.command()
-@click.argument("target", metavar="POD|KIND/NAME")
+@click.argument("target", metavar="POD|KIND/NAME", shell_complete=complete_pod)
 @click.argument("command", metavar="[-- COMMAND…]", nargs=-1, type=click.UNPROCESSED)
 @click.option("--image", required=True, help="The image of the container, such as busybox.")
 @click.option("--target", "target_container", default="", help="Share the processes of this one.")

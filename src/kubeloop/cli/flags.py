@@ -105,6 +105,12 @@ def _contexts(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[s
     return []
 
 
+def _namespaces(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    from .completion import complete_namespace
+
+    return complete_namespace(ctx, parameter, incomplete)
+
+
 def _flag(*names: str, **options: Any) -> Callable[[F], F]:
     return click.option(*names, expose_value=False, **{"callback": _store} | options)
 
@@ -114,7 +120,13 @@ _FLAGS = (
         "--context", metavar="NAME", help="The kubeconfig context to use.", shell_complete=_contexts
     ),
     _flag("--kubeconfig", metavar="FILE", type=click.Path(), help="The kubeconfig file to use."),
-    _flag("-n", "--namespace", metavar="NAME", help="The namespace of the request."),
+    _flag(
+        "-n",
+        "--namespace",
+        metavar="NAME",
+        help="The namespace of the request.",
+        shell_complete=_namespaces,
+    ),
     _flag(
         "--request-timeout",
         metavar="DURATION",

@@ -14,7 +14,9 @@ import click
 import msgspec
 
 from kubeloop.meta import GroupVersionKind
-from kubeloop.wire import ResourceInfo, resources
+from kubeloop.wire import ResourceInfo
+
+from .completion import complete_kind
 
 if TYPE_CHECKING:
     from kubeloop.clients import ResourceClient
@@ -91,12 +93,3 @@ def resource_name(info: ResourceInfo) -> str:
 def qualified_name(info: ResourceInfo, name: str) -> str:
     """An object as kubectl names it: `pod/web-1`, `deployment.apps/web`."""
     return f"{info.singular}.{info.group}/{name}" if info.group else f"{info.singular}/{name}"
-
-
-def complete_kind(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    """Names of built-in resources for completion, without a request to the server."""
-    if ctx.params.get("words"):
-        return []  # the next argument is a name
-    before, comma, part = incomplete.rpartition(",")
-    names = sorted({info.plural for info in resources() if info.plural.startswith(part)})
-    return [f"{before}{comma}{name}" for name in names]

@@ -8,6 +8,7 @@ See also: `program` (the list of commands), `failures` (the text of errors).
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, final
@@ -92,6 +93,10 @@ class LazyGroup(click.Group):
         return result
 
     def main(self, *arguments: Any, **options: Any) -> NoReturn:
+        if "_KUBELOOP_COMPLETE" in os.environ:
+            from .completion import register_shells
+
+            register_shells()
         try:
             code = super().main(*arguments, **options | {"standalone_mode": False})
         except click.Abort:

@@ -15,19 +15,11 @@ import msgspec
 from kubeloop.clients import Table, TableColumn, TableRow
 from kubeloop.wire import InvalidArgument, parse_time, visible
 
-from .tables import cells_of, header_of, metadata_of
+from .tables import TableLayout, cells_of, header_of, metadata_of
 
-__all__ = ["LiveRow", "LiveTable", "TableLayout", "age_text"]
+__all__ = ["LiveRow", "LiveTable", "age_text"]
 
 _HIGHLIGHT = 3.0  # seconds for which a change is highlighted
-
-
-class TableLayout(msgspec.Struct, frozen=True, kw_only=True):
-    """Which columns are shown; `prefix` precedes each name."""
-
-    wide: bool = False
-    namespaces: bool = False
-    prefix: str = ""
 
 
 class LiveRow(msgspec.Struct, frozen=True):
@@ -53,8 +45,7 @@ class LiveTable:
     @property
     def header(self) -> tuple[str, ...]:
         """The names of the columns; empty before the first list."""
-        layout = self._layout
-        return header_of(self._columns, wide=layout.wide, namespaces=layout.namespaces)
+        return header_of(self._columns, self._layout)
 
     def replace_rows(self, table: Table, now: float) -> list[LiveRow]:
         """Replace all rows with those of a new list; returns the rows that changed."""
@@ -101,16 +92,9 @@ class LiveTable:
         return known is None or known.version != metadata_of(row).get("resourceVersion")
 
     def _row(self, row: TableRow, event: str, now: float) -> LiveRow:
-        layout, metadata = self._layout, metadata_of(row)
-        cells = cells_of(
-            row,
-            self._columns,
-            wide=layout.wide,
-            namespaces=layout.namespaces,
-            prefix=layout.prefix,
-        )
+        metadata = metadata_of(row)
         return LiveRow(
-            cells,
+            cells_of(row, self._columns, self._layout),
             visible(event),
             now,
             metadata.get("creationTimestamp") or "",

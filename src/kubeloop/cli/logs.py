@@ -19,6 +19,7 @@ from kubeloop.kit import run
 from kubeloop.runtime import Client
 from kubeloop.streams import LogEntry, LogGap, LogLine
 
+from .completion import complete_container, complete_pod
 from .durations import DurationType
 from .flags import Flags, cluster_flags, connect, pass_flags
 from .pods import choose_container, choose_pod
@@ -28,12 +29,19 @@ __all__ = ["logs"]
 
 
 @click.command()
-@click.argument("target", metavar="[POD|KIND/NAME]", required=False, default="")
+@click.argument(
+    "target",
+    metavar="[POD|KIND/NAME]",
+    required=False,
+    default="",
+    shell_complete=complete_pod,
+)
 @click.option(
     "-c",
     "--container",
     default="",
     help="The container; default: the default container of the pod.",
+    shell_complete=complete_container,
 )
 @click.option("--all-containers", is_flag=True, help="All containers of each pod.")
 @click.option("-l", "--selector", default="", help="All pods with these labels, such as app=web.")

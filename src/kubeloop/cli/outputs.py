@@ -1,7 +1,7 @@
-"""The formats of `-o`: table, YAML, JSON, names, a JSONPath template.
+"""The formats of `-o`: table, YAML, JSON, names, a JSONPath template, columns of the user.
 
 Guarantees: an invalid format is a usage error, before any request is sent.
-See also: `tables` (tables), `kubeloop.jsonpath` (templates).
+See also: `tables` (tables), `columns` (columns), `kubeloop.jsonpath` (templates).
 """
 
 from __future__ import annotations
@@ -22,14 +22,21 @@ if TYPE_CHECKING:
 
 __all__ = ["Output", "OutputType", "format_objects"]
 
-Format = Literal["table", "wide", "yaml", "json", "name", "jsonpath"]
+Format = Literal[
+    "table", "wide", "yaml", "json", "name", "jsonpath", "jsonpath-as-json", "jsonpath-file",
+    "custom-columns", "custom-columns-file",
+]  # fmt: skip
+_WITH_VALUE = ("jsonpath", "custom-columns")  # and those that begin with them
 
 
 class Output(msgspec.Struct, frozen=True):
-    """A format, with its template if it is `jsonpath`."""
+    """A format, with the template or the columns after its `=`.
+
+    The content of a file is in `value` already: the formats that end with `-file` never occur.
+    """
 
     format: Format = "table"
-    template: str = ""
+    value: Any = None  # a JSONPath, or the columns of `columns.parse_columns`
 
     @property
     def is_table(self) -> bool:
@@ -50,13 +57,18 @@ class OutputType(click.ParamType[Output]):
     ) -> Output:
         if isinstance(value, Output):
             return value
-        name, equals, template = str(value).partition("=")
-        if name not in self._formats or bool(equals) != (name == "jsonpath"):
+        name, equals, text = str(value).partition("=")
+        if name not in self._formats or bool(text) != name.startswith(_WITH_VALUE):
             allowed = ", ".join(map(_flag_value, self._formats))
             self.fail(f"{value!r} is not one of {allowed}", param, ctx)
-        if equals:
-            _check_template(self, template, param, ctx)
-        return Output(cast("Format", name), template)
+        if not equals:
+            return Output(cast("Format", name))
+        from kubeloop.wire import InvalidArgument
+
+        try:
+            return _with_value(name, text)
+        except (InvalidArgument, OSError, UnicodeDecodeError) as error:
+            self.fail(str(error), param, ctx)
 
     def shell_complete(
         self,
@@ -71,49 +83,50 @@ class OutputType(click.ParamType[Output]):
 
 
 def _flag_value(name: Format) -> str:
-    return "jsonpath=" if name == "jsonpath" else name
+    return f"{name}=" if name.startswith(_WITH_VALUE) else name
 
 
-def _check_template(
-    parameter_type: OutputType,
-    template: str,
-    param: click.Parameter | None,
-    ctx: click.Context | None,
-) -> None:
-    from kubeloop.jsonpath import JSONPath, JSONPathError
+def _with_value(name: str, text: str) -> Output:
+    """A format with its template or columns, checked. Raises: InvalidArgument, OSError."""
+    if name.startswith("custom-columns"):
+        from .columns import parse_columns, read_columns
 
-    try:
-        JSONPath(template)
-    except JSONPathError as error:
-        parameter_type.fail(str(error), param, ctx)
+        columns = read_columns(text) if name.endswith("-file") else parse_columns(text)
+        return Output("custom-columns", columns)
+    from kubeloop.jsonpath import JSONPath
+
+    if name.endswith("-file"):
+        from pathlib import Path
+
+        name, text = "jsonpath", Path(text).read_text(encoding="utf-8")
+    return Output(cast("Format", name), JSONPath(text, allow_missing_keys=True))
 
 
 def format_objects(
     output: Output, objects: Sequence[tuple[ResourceInfo, dict[str, Any]]], *, single: bool
 ) -> str:
-    """Objects in a format other than a table; without `single` they are items of a List.
+    """Objects in a format other than a table or columns; without `single` in a List.
 
     Raises: JSONPathError if the template does not match them.
     """
     from .kinds import qualified_name
 
     if output.format == "name":
-        return "\n".join(visible(qualified_name(info, _name(obj))) for info, obj in objects)
+        return "".join(f"{visible(qualified_name(info, _name(obj)))}\n" for info, obj in objects)
     items = [obj for _, obj in objects]
     whole = _sorted(items[0] if single else _list(items))
     match output.format:
         case "json":
             import json
 
-            return escape_json(json.dumps(whole, indent=4, ensure_ascii=False))
+            return f"{escape_json(json.dumps(whole, indent=4, ensure_ascii=False))}\n"
         case "yaml":
             from kubeloop.wire import dump_yaml
 
-            return dump_yaml(whole).removesuffix("\n")
-        case _:
-            from kubeloop.jsonpath import JSONPath
-
-            return JSONPath(output.template, allow_missing_keys=True).render(whole)
+            return dump_yaml(whole)
+        case "jsonpath-as-json":
+            return str(output.value.render_json(whole))
+    return str(output.value.render(whole))
 
 
 def _name(obj: dict[str, Any]) -> str:

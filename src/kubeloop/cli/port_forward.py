@@ -11,6 +11,7 @@ import click
 
 from kubeloop.kit import run
 
+from .completion import complete_pod
 from .flags import Flags, cluster_flags, connect, pass_flags
 from .terminal import print_line
 
@@ -18,7 +19,7 @@ __all__ = ["port_forward"]
 
 
 @click.command("port-forward")
-@click.argument("target", metavar="POD|KIND/NAME")
+@click.argument("target", metavar="POD|KIND/NAME", shell_complete=complete_pod)
 @click.argument("ports", metavar="[LOCAL:]PORT…", nargs=-1, required=True)
 @click.option(
     "--address",

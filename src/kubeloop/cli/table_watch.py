@@ -14,7 +14,14 @@ from typing import Any
 
 import msgspec
 
-from kubeloop.clients import ACCEPT_TABLE, ResourceClient, Table, TableRow, WatchOptions
+from kubeloop.clients import (
+    ACCEPT_TABLE,
+    IncludeObject,
+    ResourceClient,
+    Table,
+    TableRow,
+    WatchOptions,
+)
 from kubeloop.errors import ApiError, TransportError
 from kubeloop.kit import Backoff
 from kubeloop.rest import RequestSender
@@ -56,6 +63,7 @@ async def watch_table(
     *,
     selector: str = "",
     field_selector: str = "",
+    include_object: IncludeObject = "Metadata",
 ) -> AsyncGenerator[Listed | Changed | Interrupted, None]:
     """Watch the table of a collection. Close the generator if you leave it early.
 
@@ -64,7 +72,9 @@ async def watch_table(
     delays, is_listed = _RETRY.delays(), False
     while True:
         try:
-            table = await resource.table(selector=selector, field_selector=field_selector)
+            table = await resource.table(
+                selector=selector, field_selector=field_selector, include_object=include_object
+            )
             yield Listed(table)
             is_listed = True
             options = WatchOptions.of(

@@ -65,23 +65,25 @@ def print_line(text: str, *, err: bool = False) -> None:
 
 
 def print_content(text: str) -> None:
-    """Print the content of a log or an object; a pipe gets it unchanged."""
+    """Print the content of a log or an object, without a newline; a pipe gets it unchanged."""
     if sys.stdout.isatty():
         parts = _HARMLESS.split(text)  # every second part is a separator
         text = "".join(part if at % 2 else visible(part) for at, part in enumerate(parts))
-    click.echo(text, nl=not text.endswith("\n"), color=True)  # otherwise click strips colors
+    click.echo(text, nl=False, color=True)  # otherwise click strips colors
 
 
-def print_table(table: TextTable) -> None:
+def print_table(table: TextTable, *, header: bool = True) -> None:
     """Print a table to stdout, with colors if that is a terminal."""
-    header, *lines = lines_of((table.header, *table.rows), widths_of(table))
+    rows = (table.header, *table.rows) if header else table.rows
+    lines = lines_of(rows, widths_of(rows))
     if not sys.stdout.isatty():
-        click.echo("\n".join([header, *lines]))
+        click.echo("".join(f"{line}\n" for line in lines), nl=False)
         return
     from rich.text import Text
 
     screen = console()
-    screen.print(Text(header, style="bold"))
+    if header:
+        screen.print(Text(lines.pop(0), style="bold"))
     for line in lines:
         screen.print(styled(line))
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar, Unpack, final
 from kubeloop.rest import ByteStream, Params, Response
 
 from .collection import Collection
+from .lists import IncludeObject, Table
 from .object_codecs import PatchBody, PatchType
 from .options import WriteOptions
 
@@ -41,6 +42,10 @@ class SubresourceClient(Generic[T]):
     async def get(self, name: str, *, resource_version: str = "") -> T:
         """As `ResourceClient.get`."""
         return await self._client.get(name, resource_version=resource_version)
+
+    async def table(self, name: str, *, include_object: IncludeObject = "Metadata") -> Table:
+        """The output of `kubectl get --subresource` of one object. Safe to cancel."""
+        return await self._client.table(name, include_object=include_object)
 
     async def create(self, obj: T, **options: Unpack[WriteOptions]) -> T:
         """Post `obj` to the subresource of the object with its name; returns the response.
