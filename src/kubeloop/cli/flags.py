@@ -38,18 +38,53 @@ class Flags(msgspec.Struct, frozen=True, kw_only=True):
     context: str = ""
     kubeconfig: str = ""
     namespace: str = ""
+    server: str = ""
+    certificate_authority: str = ""
+    insecure_skip_tls_verify: bool = False
+    token: str = ""
+    impersonate: str = ""
+    impersonate_groups: tuple[str, ...] = ()
+    impersonate_uid: str = ""
     request_timeout: float = 0.0  # seconds; zero is none
     verbose: int = 0
 
+    def __repr__(self) -> str:
+        return "Flags(…)"  # without the token
+
     def config(self) -> ClusterConfig:
         """The configuration of the cluster. Raises: ConfigError."""
-        from kubeloop.config import ClusterConfig, Overrides
+        from kubeloop.config import Cluster, ClusterConfig, Overrides, User
 
-        overrides = Overrides(context=self.context, namespace=self.namespace)
+        overrides = Overrides(
+            context=self.context,
+            namespace=self.namespace,
+            cluster_info=Cluster(
+                server=self.server,
+                certificate_authority=self.certificate_authority,
+                insecure_skip_tls_verify=self.insecure_skip_tls_verify,
+            ),
+            user_info=User(token=self.token),
+        )
         found = ClusterConfig.load(self.kubeconfig or None, overrides=overrides)
         # In a pod, `load` returns the namespace of the service account; the flag wins over it.
-        return found.replace(
+        found = found.replace(
             namespace=self.namespace or found.namespace, timeout=self.request_timeout
+        )
+        return self._impersonating(found)
+
+    def _impersonating(self, config: ClusterConfig) -> ClusterConfig:
+        """The configuration with the flags of impersonation, which hold in a pod as well."""
+        if not (self.impersonate or self.impersonate_groups or self.impersonate_uid):
+            return config
+        from kubeloop.config import ConfigError, Impersonation
+
+        user = self.impersonate or (config.impersonate.user if config.impersonate else "")
+        if not user:
+            raise ConfigError("--as-group and --as-uid need a user to impersonate (add --as)")
+        return config.replace(
+            impersonate=Impersonation(
+                user=user, groups=self.impersonate_groups, uid=self.impersonate_uid
+            )
         )
 
 
@@ -115,6 +150,28 @@ _FLAGS = (
     ),
     _flag("--kubeconfig", metavar="FILE", type=click.Path(), help="The kubeconfig file to use."),
     _flag("-n", "--namespace", metavar="NAME", help="The namespace of the request."),
+    _flag("-s", "--server", metavar="URL", help="The address of the API server."),
+    _flag(
+        "--certificate-authority",
+        metavar="FILE",
+        type=click.Path(),
+        help="The CA certificates of the API server.",
+    ),
+    _flag(
+        "--insecure-skip-tls-verify",
+        is_flag=True,
+        help="Accept any certificate of the API server.",
+    ),
+    _flag("--token", metavar="TOKEN", help="The bearer token of the requests."),
+    _flag("--as", "impersonate", metavar="USER", help="Impersonate this user."),
+    _flag(
+        "--as-group",
+        "impersonate_groups",
+        metavar="GROUP",
+        multiple=True,
+        help="Impersonate this group; can be repeated.",
+    ),
+    _flag("--as-uid", "impersonate_uid", metavar="UID", help="Impersonate this uid."),
     _flag(
         "--request-timeout",
         metavar="DURATION",
