@@ -4,6 +4,8 @@ Guarantees: an object that cannot be deleted does not prevent the others; nothin
 without a name, a selector, `--all` or a manifest.
 """
 
+# ruff: noqa: ASYNC109 - `timeout` uses the client's clock, and its error names the object
+
 from __future__ import annotations
 
 from typing import Any
@@ -36,9 +38,7 @@ from .terminal import print_line, show_progress
 __all__ = ["delete"]
 
 _PROPAGATION = {"background": "Background", "foreground": "Foreground", "orphan": "Orphan"}
-_CLUSTER_SCOPED = (
-    "Warning: deleting cluster-scoped resources, not scoped to the provided namespace"
-)
+_CLUSTER_SCOPED = "Warning: deleting cluster-scoped resources, not scoped to the provided namespace"
 _WARNING = (
     "Warning: Immediate deletion does not wait for confirmation that the running resource has been"
     " terminated. The resource may continue to run on the cluster indefinitely."
@@ -146,7 +146,11 @@ class _Deletion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def _delete(
-    sources: Sources, deletion: _Deletion, *, timeout: float | None, wait: bool  # noqa: ASYNC109
+    sources: Sources,
+    deletion: _Deletion,
+    *,
+    timeout: float | None,
+    wait: bool,
 ) -> ExitCode:
     flags = deletion.flags
     deleted: list[tuple[ObjectRef, str]] = []  # with the uid of each
@@ -217,7 +221,11 @@ def _show(client: Client, ref: ObjectRef, deletion: _Deletion) -> None:
 
 
 async def _wait_until_gone(
-    client: Client, ref: ObjectRef, uid: str, *, timeout: float | None  # noqa: ASYNC109
+    client: Client,
+    ref: ObjectRef,
+    uid: str,
+    *,
+    timeout: float | None,
 ) -> None:
     """Wait until the object with this uid is gone; another one may have its name by then."""
     resource = ref.client(client)

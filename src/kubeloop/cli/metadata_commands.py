@@ -128,9 +128,7 @@ def _split(words: Sequence[str], field: str) -> tuple[tuple[str, ...], tuple[str
     first = is_change.index(True) if True in is_change else len(words)
     if not all(is_change[first:]):
         wrong = words[first + is_change[first:].index(False)]
-        raise usage_error(
-            f"all resources must be specified before {field[:-1]} changes: {wrong}"
-        )
+        raise usage_error(f"all resources must be specified before {field[:-1]} changes: {wrong}")
     return tuple(words[:first]), tuple(words[first:])
 
 

@@ -83,15 +83,21 @@ def uncordon(flags: Flags, /, *, names: tuple[str, ...], selector: str, dry_run:
 @click.option("--force", is_flag=True, help="Also evict pods without a controller.")
 @click.option("--ignore-daemonsets", is_flag=True, help="Leave the pods of daemon sets.")
 @click.option(
-    "--delete-emptydir-data", is_flag=True, help="Also evict pods with an emptyDir: its data is lost."
+    "--delete-emptydir-data",
+    is_flag=True,
+    help="Also evict pods with an emptyDir: its data is lost.",
 )
 @click.option("--pod-selector", default="", help="Evict only the pods with these labels.")
 @click.option(
     "--grace-period", type=int, default=-1, help="Seconds for each pod; default: its own."
 )
-@click.option("--timeout", type=DurationType(), default="0s", help="How long to try; default: no limit.")
 @click.option(
-    "--disable-eviction", is_flag=True, help="Delete the pods, without regard to disruption budgets."
+    "--timeout", type=DurationType(), default="0s", help="How long to try; default: no limit."
+)
+@click.option(
+    "--disable-eviction",
+    is_flag=True,
+    help="Delete the pods, without regard to disruption budgets.",
 )
 @click.option(
     "--skip-wait-for-delete-timeout", type=int, default=0,
@@ -150,7 +156,9 @@ def _run(flags: Flags, names: tuple[str, ...], selector: str, change: Change) ->
         async with connect(flags) as client:
             nodes = client.core_v1.nodes()
             if selector:
-                found = [str(each.metadata.name) for each in await nodes.list_all(selector=selector)]
+                found = [
+                    str(each.metadata.name) for each in await nodes.list_all(selector=selector)
+                ]
             else:
                 found = [str((await nodes.get(name)).metadata.name) for name in names]
             return await change(client, found)
@@ -178,8 +186,13 @@ async def _drain(client: Client, name: str, dry_run: DryRun, options: dict[str, 
     nodes = client.core_v1.nodes()
     try:
         if dry_run == "client":
-            plan_keys = ("force", "ignore_daemonsets", "delete_emptydir_data", "pod_selector",
-                         "skip_wait_for_delete_timeout")
+            plan_keys = (
+                "force",
+                "ignore_daemonsets",
+                "delete_emptydir_data",
+                "pod_selector",
+                "skip_wait_for_delete_timeout",
+            )
             plan = await nodes.drain_plan(name, **{key: options[key] for key in plan_keys})
             if plan.refused:
                 raise DrainRefused(plan)

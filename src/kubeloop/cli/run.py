@@ -27,16 +27,16 @@ __all__ = ["run"]
 @click.argument("name")
 @click.argument("arguments", metavar="[-- ARGUMENT…]", nargs=-1, type=click.UNPROCESSED)
 @click.option("--image", required=True, help="The image of the container.")
-@click.option("--command", "is_command", is_flag=True, help="The arguments replace the entry point.")
+@click.option(
+    "--command", "is_command", is_flag=True, help="The arguments replace the entry point."
+)
 @click.option("--env", "variables", metavar="KEY=VALUE", multiple=True, help="A variable.")
 @click.option("-l", "--labels", default="", help="Labels of the pod: app=web,tier=front.")
 @click.option("--port", type=int, help="A port of the container.")
 @click.option(
     "--restart", type=click.Choice(["Always", "OnFailure", "Never"]), help="The restart policy.",
 )  # fmt: skip
-@click.option(
-    "--attach", is_flag=True, help="Wait for the end, print the log, exit with its code."
-)
+@click.option("--attach", is_flag=True, help="Wait for the end, print the log, exit with its code.")
 @click.option("--rm", is_flag=True, help="Delete the pod afterwards; needs --attach.")
 @click.option(
     "--timeout", type=DurationType(), default="10m", show_default=True,

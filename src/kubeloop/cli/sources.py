@@ -45,6 +45,7 @@ __all__ = [
     "read_manifests",
     "run_on_objects",
     "usage_error",
+    "with_sorted_keys",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -170,6 +171,13 @@ def outcome_flags(command: F) -> F:
     return command
 
 
+def with_sorted_keys(value: Any) -> Any:
+    """The value with sorted keys in every map, as kubectl prints them."""
+    if isinstance(value, dict):
+        return {key: with_sorted_keys(value[key]) for key in sorted(value)}
+    return [with_sorted_keys(each) for each in value] if isinstance(value, list) else value
+
+
 async def process_each(
     flags: Flags, items: Iterable[T], process: Callable[[T], Awaitable[object]]
 ) -> ExitCode:
@@ -208,9 +216,7 @@ def run_on_objects(
 
     async def main() -> ExitCode:
         async with connect(flags) as client:
-            found, code = await find_objects(
-                client, flags, verb, sources, needs_names=needs_names
-            )
+            found, code = await find_objects(client, flags, verb, sources, needs_names=needs_names)
             if check is not None:
                 check(client, found)
             return max(code, await process_each(flags, found, partial(process, client)))
@@ -310,25 +316,33 @@ def read_manifests(
         raise usage_error("must specify one of -f and -k")
     objects: list[dict[str, Any]] = []
     errors: list[KubeError] = []
-    for source, text in _texts(verb, sources):
-        try:
-            entries = [] if isinstance(text, KubeError) else parse_manifest(text, source=source)
-        except DecodeError as error:
-            text, entries = error, []
-        if isinstance(text, KubeError):
-            errors.append(text)
-        for place, entry in entries:
-            obj = entry.to_dict() if isinstance(entry, Kind) else entry
-            problem = obj if isinstance(obj, DecodeError) else _problem(verb, place, obj, generate_names=generate_names)
-            if problem is not None:
-                errors.append(problem)
-            else:
-                objects.append(obj)
+    for place, entry in _entries(verb, sources):
+        if isinstance(entry, KubeError):
+            errors.append(entry)
+        elif problem := _problem(verb, place, entry, generate_names=generate_names):
+            errors.append(problem)
+        else:
+            objects.append(entry)
     if not objects and not errors:
         named = ", ".join([*sources.files, *filter(None, [sources.kustomize])])
         raise InvalidArgument(f"{verb} {named}: no objects found")
     codes = [report(error, verbose=bool(flags.verbose)) for error in errors]
     return objects, max(codes, default=ExitCode.OK)
+
+
+def _entries(verb: str, sources: Sources) -> Iterator[tuple[str, dict[str, Any] | KubeError]]:
+    """Each object of the manifests, or its error, and where it is."""
+    for source, text in _texts(verb, sources):
+        if isinstance(text, KubeError):
+            yield source, text
+            continue
+        try:
+            entries = parse_manifest(text, source=source)
+        except DecodeError as error:
+            yield source, error
+            continue
+        for place, entry in entries:
+            yield place, entry.to_dict() if isinstance(entry, Kind) else entry
 
 
 def _problem(
@@ -360,9 +374,7 @@ def _texts(verb: str, sources: Sources) -> Iterator[tuple[str, bytes | KubeError
         yield sources.kustomize, _build(verb, sources.kustomize)
 
 
-def _files_at(
-    verb: str, given: str, *, recursive: bool
-) -> Iterator[tuple[str, bytes | KubeError]]:
+def _files_at(verb: str, given: str, *, recursive: bool) -> Iterator[tuple[str, bytes | KubeError]]:
     path = Path(given)
     try:
         files = [path]
@@ -426,7 +438,7 @@ def _build(verb: str, folder: str) -> bytes | KubeError:
         return CommandFailed(
             f"{verb} -k {folder}: neither kustomize nor kubectl is installed (install one of them)"
         )
-    done = subprocess.run([*command, folder], capture_output=True, check=False)
+    done = subprocess.run([*command, folder], capture_output=True, check=False)  # noqa: S603
     if done.returncode:
         last = done.stderr.decode(errors="replace").strip().removeprefix("Error: ")
         name = " ".join([Path(command[0]).name, command[1], folder])
