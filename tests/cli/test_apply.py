@@ -157,7 +157,7 @@ def test_the_error_for_a_kustomization_shows_how_to_apply_it(
     result = kubeloop("apply", "-f", str(tmp_path))
 
     assert (result.exit_code, result.stdout) == (2, "")
-    assert f"(kubectl kustomize {tmp_path} | kubeloop apply -f -)" in result.stderr
+    assert f"(use kubeloop apply -k {tmp_path})" in result.stderr
 
 
 def test_json_documents_may_follow_each_other(kubeloop: Call) -> None:

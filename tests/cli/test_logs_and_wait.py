@@ -116,5 +116,5 @@ def test_a_deletion_is_waited_for(
         until(lambda: any(seen.verb == "watch" for seen in kube_server.requests))
         pods.delete("web-1", grace_period=0)
 
-        assert line_of(process) == "pod/web-1 deleted"
+        assert line_of(process) == "pod/web-1 condition met"
         assert process.wait() == 0

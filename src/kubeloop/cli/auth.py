@@ -9,14 +9,15 @@ import click
 from kubeloop.clients import ALL_NAMESPACES
 from kubeloop.discovery import NoKindMatch, NoResourceMatch
 from kubeloop.kit import run
+from kubeloop.wire import resource_of
 from kubeloop.wire.authentication.v1 import SelfSubjectReview, UserInfo
 
 from .failures import ExitCode
 from .flags import Flags, cluster_flags, connect, pass_flags
-from .outputs import Output, OutputType, format_objects
-from .sources import usage_error
-from .tables import TextTable, lines_of, widths_of
-from .terminal import print_content, print_line, print_table
+from .outputs import Output, OutputType
+from .sources import print_object, usage_error
+from .tables import TextTable
+from .terminal import print_line, print_table
 
 __all__ = ["auth"]
 
@@ -111,8 +112,7 @@ async def _print_rules(flags: Flags, *, headers: bool) -> None:
     if headers:
         print_table(TextTable(header, rows))
     elif rows:
-        for line in lines_of(rows, widths_of(TextTable(rows[0], rows[1:]))):
-            print_line(line)
+        print_table(TextTable(rows[0], rows[1:]))
 
 
 @auth.command(short_help="Print who you are for the server.")
@@ -139,11 +139,7 @@ def whoami(flags: Flags, /, *, output: Output | None) -> None:
     if output is None:
         print_table(TextTable(("ATTRIBUTE", "VALUE"), _attributes(review.status.user_info)))
         return
-    data = review.to_dict()
-    data["metadata"].pop("managedFields", None)
-    from kubeloop.wire import resource_of
-
-    print_content(format_objects(output, [(resource_of(SelfSubjectReview), data)], single=True))
+    print_object(output, resource_of(SelfSubjectReview), review.to_dict())
 
 
 def _attributes(user: UserInfo) -> tuple[tuple[str, str], ...]:

@@ -158,7 +158,7 @@ async def _delete(
         found, code = await find_objects(client, flags, "delete", sources)
         _warn(deletion, found)
         if not found and not code:
-            print_line("No resources found", err=True)
+            print_line("No resources found")
 
         async def delete_one(ref: ObjectRef) -> None:
             uid = await _delete_one(client, ref, deletion)

@@ -185,6 +185,10 @@ def history(flags: Flags, /, *, revision: int, **sources: Any) -> None:
 
     async def process(ref: ObjectRef, target: Rollout) -> None:
         revisions = await target.history()
+        if not revisions:
+            print_line(f"{ref} with revision #{revision}" if revision else f"{ref} ")
+            print_line("No rollout history found.")
+            return
         if not revision:
             print_line(f"{ref} ")
             print_line("REVISION  CHANGE-CAUSE")

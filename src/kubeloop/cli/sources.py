@@ -41,6 +41,7 @@ __all__ = [
     "in_manifests",
     "object_flags",
     "outcome_flags",
+    "print_object",
     "process_each",
     "read_manifests",
     "run_on_objects",
@@ -128,6 +129,7 @@ class Outcomes(msgspec.Struct, frozen=True, kw_only=True):
 
     output: Output | None = None
     dry_run: DryRun = "none"
+    _printed: list[str] = msgspec.field(default_factory=list)  # names of printed objects
 
     @property
     def is_server_dry_run(self) -> bool:
@@ -144,9 +146,20 @@ class Outcomes(msgspec.Struct, frozen=True, kw_only=True):
         if self.output is None:
             print_line(f"{qualified_name(info, name)} {what}{self.ending}")
             return
-        metadata = {key: value for key, value in obj["metadata"].items() if key != "managedFields"}
-        shown = [(info, {**obj, "metadata": metadata})]
-        print_content(format_objects(self.output, shown, single=True))
+        if self.output.format == "yaml" and self._printed:
+            click.echo("---")
+        self._printed.append(name)
+        print_object(self.output, info, obj)
+
+
+def print_object(output: Output, info: ResourceInfo, obj: dict[str, Any]) -> None:
+    """Print an object without its managed fields."""
+    metadata = {key: value for key, value in obj["metadata"].items() if key != "managedFields"}
+    text = format_objects(output, [(info, {**obj, "metadata": metadata})], single=True)
+    if output.format == "jsonpath":
+        print_content(text)
+    else:
+        click.echo(text.removesuffix("\n"))
 
 
 def outcome_flags(command: F) -> F:

@@ -93,7 +93,7 @@ async def _wait(flags: Flags, sources: Sources, goal: Goal, seconds: float) -> E
             async def wait_one(ref: ObjectRef) -> None:
                 resource: Any = ref.client(client)
                 await resource.wait_for(ref.name, **goal, timeout=seconds)
-                print_line(f"{ref} {'deleted' if 'deleted' in goal else 'condition met'}")
+                print_line(f"{ref} condition met")
                 progress.advance()
 
             return max(code, await process_each(flags, objects, wait_one))
