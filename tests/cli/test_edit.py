@@ -90,7 +90,7 @@ def test_the_difference_is_stored(
     assert edit(kubeloop) == (0, "configmap/paint edited\n", "")
 
     assert data(client) == {"colour": "red", "size": "1"}
-    (text,) = opened(tmp_path)
+    (text,) = shown_texts(tmp_path)
     assert text.startswith("# Please edit the object below.")
     assert "managedFields" not in text
 
@@ -138,7 +138,7 @@ def test_a_text_that_is_not_yaml_is_opened_again_with_the_error(
 
     assert edit(kubeloop) == (0, "configmap/paint edited\n", "")
 
-    _, second = opened(tmp_path)
+    _, second = shown_texts(tmp_path)
     assert '# configmaps "paint" was not valid:' in second
     assert "# * YAML, line " in second
     assert data(client)["colour"] == "red"
@@ -154,7 +154,7 @@ def test_what_the_server_rejects_is_opened_again_with_the_error(
 
     assert edit(kubeloop)[0] == 0
 
-    assert "422 Invalid" in opened(tmp_path)[1]
+    assert "422 Invalid" in shown_texts(tmp_path)[1]
     assert data(client)["good-key"] == "x"
 
 

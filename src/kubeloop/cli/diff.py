@@ -21,7 +21,7 @@ from kubeloop.kit import run
 from kubeloop.runtime import Client
 from kubeloop.wire import dump_yaml
 
-from .failures import CommandFailed, ExitCode
+from .failures import ExitCode
 from .flags import Flags, cluster_flags, connect, pass_flags
 from .selection import manifest_flags
 from .sources import (
@@ -146,5 +146,5 @@ def _run_external(command: str, texts: Texts) -> int:
             done = subprocess.run([*words, live, merged], check=False)  # noqa: S603 - of the user
         except OSError as error:
             reason = error.strerror or error
-            raise CommandFailed(f"diff: failed to run {words[0]!r}: {reason}") from error
+            raise InvalidArgument(f"diff: failed to run {words[0]!r}: {reason}") from error
     return done.returncode
