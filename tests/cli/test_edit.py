@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -31,6 +32,8 @@ def client(kube_blocking_client: Client) -> Client:
 @pytest.fixture
 def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kube_server: APIServer) -> Editor:
     """Sets the program of the editor: Python that may change `text`, on its run `number`."""
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # for the copies that are kept
 
     def use(program: str) -> None:
         script = tmp_path / "editor.py"
@@ -60,7 +63,7 @@ path.write_text(text)
     return use
 
 
-def opened(tmp_path: Path) -> list[str]:
+def shown_texts(tmp_path: Path) -> list[str]:
     """What the editor showed, each time."""
     files = sorted((tmp_path / "opened").iterdir(), key=lambda file: int(file.name))
     return [file.read_text() for file in files]
