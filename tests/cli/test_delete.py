@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -188,14 +189,17 @@ def test_an_object_that_was_created_again_is_not_waited_for(
     maps = client.core_v1.config_maps("shop")
     release = kube_server.faults.hold(Match(verb="get", resource="configmaps"))
 
+    has_ended = threading.Event()
+
     def create_again() -> None:
-        until(lambda: "one" not in names(client))
+        until(lambda: "one" not in names(client) or has_ended.is_set())
         maps.create(ConfigMap(metadata=ObjectMeta(name="one")))
         release()
 
     with ThreadPoolExecutor(1) as pool:
         created = pool.submit(create_again)
         result = kubeloop("delete", "cm", "one", "-n", "shop", "--timeout=3s")
+        has_ended.set()
         created.result()
 
     assert (result.exit_code, result.stderr) == (0, "")

@@ -74,6 +74,25 @@ def test_a_rollout_that_does_not_complete_has_the_exit_code_of_a_timeout(
     assert "not complete within 0.3 s" in result.stderr
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["delete", "--dry-run", "pod", "web-1"],
+        ["delete", "--dry-run=server", "--wait", "pod/web-1"],
+        ["label", "--dry-run", "pod", "web-1", "a=b"],
+        ["rollout", "restart", "--dry-run", "deploy/web"],
+        ["create", "sa", "--dry-run", "robot"],
+    ],
+)
+def test_a_flag_with_an_optional_value_does_not_take_the_next_argument(
+    kubeloop: Call, words: list[str]
+) -> None:
+    result = kubeloop(*words, *SHOP)
+
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.endswith("(server dry run)\n")
+
+
 def test_the_status_can_be_printed_once(kubeloop: Call) -> None:
     result = kubeloop("rollout", "status", "deploy/web", *SHOP, "--watch=false")
 

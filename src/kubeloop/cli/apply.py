@@ -19,7 +19,7 @@ from kubeloop.kit import run
 from kubeloop.runtime import Client
 
 from .failures import ExitCode, report
-from .flags import Flags, cluster_flags, connect, pass_flags
+from .flags import Flags, OptionalValueCommand, cluster_flags, connect, pass_flags
 from .outputs import Output
 from .selection import manifest_flags
 from .sources import (
@@ -48,7 +48,7 @@ class _Application(msgspec.Struct, frozen=True, kw_only=True):
     apply_set: str  # the parent of the apply set, if there is one
 
 
-@click.command()
+@click.command(cls=OptionalValueCommand)
 @manifest_flags
 @outcome_flags
 @click.option(

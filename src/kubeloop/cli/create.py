@@ -20,7 +20,7 @@ from kubeloop.runtime import Client
 from kubeloop.wire import resource_for
 
 from .failures import ExitCode
-from .flags import Flags, cluster_flags, connect, flags_of, pass_flags
+from .flags import Flags, OptionalValueCommand, cluster_flags, connect, flags_of, pass_flags
 from .kinds import find_kinds, parse_targets
 from .outputs import Output
 from .selection import manifest_flags
@@ -45,6 +45,8 @@ _ALIASES = {"cm": "configmap", "deploy": "deployment", "ns": "namespace", "sa": 
 
 class _AliasedGroup(click.Group):
     """A group whose commands have kubectl's short names as well."""
+
+    command_class = OptionalValueCommand
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         return super().get_command(ctx, _ALIASES.get(cmd_name, cmd_name))

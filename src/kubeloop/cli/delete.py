@@ -20,7 +20,7 @@ from kubeloop.runtime import Client
 
 from .durations import DurationType
 from .failures import ExitCode
-from .flags import Flags, cluster_flags, connect, pass_flags
+from .flags import Flags, OptionalValueCommand, cluster_flags, connect, pass_flags
 from .kinds import qualified_name
 from .outputs import Output
 from .sources import (
@@ -45,7 +45,7 @@ _WARNING = (
 )
 
 
-@click.command()
+@click.command(cls=OptionalValueCommand)
 @object_flags("KIND NAME… | KIND/NAME…")
 @click.option(
     "--cascade",

@@ -23,7 +23,15 @@ if TYPE_CHECKING:
     from kubeloop.config import ClusterConfig
     from kubeloop.runtime import Client
 
-__all__ = ["Flags", "cluster_flags", "connect", "flags_of", "pass_flags", "verbose_flag"]
+__all__ = [
+    "Flags",
+    "OptionalValueCommand",
+    "cluster_flags",
+    "connect",
+    "flags_of",
+    "pass_flags",
+    "verbose_flag",
+]
 
 P = ParamSpec("P")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -179,6 +187,26 @@ _FLAGS = (
         help="The timeout of each request, such as 30s or 1m30s.",
     ),
 )
+
+
+class OptionalValueCommand(click.Command):
+    """A command whose flags take an optional value after `=` only, as in kubectl.
+
+    Otherwise click takes the next argument as the value: `rollout status -w deploy/web`.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        values = {
+            name: f"{max(option.opts, key=len)}={option.flag_value}"
+            for option in self.params
+            if isinstance(option, click.Option)
+            and not option.is_flag
+            and isinstance(option.flag_value, str | bool)
+            for name in option.opts
+        }
+        end = args.index("--") if "--" in args else len(args)
+        args[:end] = [values.get(word, word) for word in args[:end]]
+        return super().parse_args(ctx, args)
 
 
 @contextlib.asynccontextmanager

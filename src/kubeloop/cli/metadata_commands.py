@@ -17,7 +17,7 @@ from kubeloop.patches import apply_merge_patch
 from kubeloop.runtime import Client
 
 from .failures import CommandFailed
-from .flags import Flags, cluster_flags, pass_flags
+from .flags import Flags, OptionalValueCommand, cluster_flags, pass_flags
 from .outputs import Output
 from .sources import (
     ObjectRef,
@@ -63,7 +63,7 @@ def _change_flags(noun: str) -> Callable[[F], F]:
     return add
 
 
-@click.command()
+@click.command(cls=OptionalValueCommand)
 @_change_flags("label")
 @cluster_flags
 @pass_flags
@@ -80,7 +80,7 @@ def label(flags: Flags, /, **options: Any) -> None:
     _run(flags, "label", "labels", options)
 
 
-@click.command()
+@click.command(cls=OptionalValueCommand)
 @_change_flags("annotation")
 @cluster_flags
 @pass_flags

@@ -18,7 +18,7 @@ from kubeloop.runtime import Client
 
 from .durations import DurationType
 from .failures import CommandFailed, ExitCode
-from .flags import Flags, cluster_flags, connect, pass_flags
+from .flags import Flags, OptionalValueCommand, cluster_flags, connect, pass_flags
 from .sources import DryRun, Outcomes, process_each, usage_error
 from .terminal import print_line
 
@@ -42,7 +42,7 @@ _dry_run_flag = click.option(
 )
 
 
-@click.command()
+@click.command(cls=OptionalValueCommand)
 @_names_argument
 @_selector_flag
 @_dry_run_flag
@@ -59,7 +59,7 @@ def cordon(flags: Flags, /, *, names: tuple[str, ...], selector: str, dry_run: D
     _run(flags, names, selector, _cordon_each(dry_run, cordon=True))
 
 
-@click.command()
+@click.command(cls=OptionalValueCommand)
 @_names_argument
 @_selector_flag
 @_dry_run_flag
@@ -76,7 +76,7 @@ def uncordon(flags: Flags, /, *, names: tuple[str, ...], selector: str, dry_run:
     _run(flags, names, selector, _cordon_each(dry_run, cordon=False))
 
 
-@click.command()
+@click.command(cls=OptionalValueCommand)
 @_names_argument
 @_selector_flag
 @_dry_run_flag

@@ -14,7 +14,7 @@ from kubeloop.errors import DecodeError, InvalidArgument
 from kubeloop.runtime import Client
 from kubeloop.wire import ResourceInfo, class_for, facts_of
 
-from .flags import Flags, cluster_flags, pass_flags
+from .flags import Flags, OptionalValueCommand, cluster_flags, pass_flags
 from .outputs import Output
 from .sources import (
     ObjectRef,
@@ -31,7 +31,7 @@ __all__ = ["patch"]
 Type = Literal["strategic", "merge", "json"]
 
 
-@click.command()
+@click.command(cls=OptionalValueCommand)
 @object_flags("KIND NAME… | KIND/NAME…", select=False)
 @click.option("-p", "--patch", "text", default="", help="The patch, as JSON or YAML.")
 @click.option("--patch-file", default="", metavar="FILE", help="A file with the patch.")

@@ -18,7 +18,7 @@ from kubeloop.wire import class_for, dump_yaml
 
 from .durations import DurationType
 from .failures import CommandFailed
-from .flags import Flags, cluster_flags, pass_flags
+from .flags import Flags, OptionalValueCommand, cluster_flags, pass_flags
 from .kinds import resource_name
 from .outputs import Output
 from .sources import ObjectRef, Outcomes, Sources, object_flags, outcome_flags, run_on_objects
@@ -39,6 +39,7 @@ def rollout() -> None:
     """
 
 
+rollout.command_class = OptionalValueCommand
 _workloads = object_flags("KIND [NAME…] | KIND/NAME…")
 
 

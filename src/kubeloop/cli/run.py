@@ -15,7 +15,7 @@ from kubeloop.wire import resource_of
 from kubeloop.wire.core.v1 import Pod
 
 from .durations import DurationType
-from .flags import Flags, cluster_flags, connect, pass_flags
+from .flags import Flags, OptionalValueCommand, cluster_flags, connect, pass_flags
 from .outputs import Output
 from .sources import Outcomes, outcome_flags, usage_error
 from .terminal import print_content, print_line
@@ -23,7 +23,7 @@ from .terminal import print_content, print_line
 __all__ = ["run"]
 
 
-@click.command()
+@click.command(cls=OptionalValueCommand)
 @click.argument("name")
 @click.argument("arguments", metavar="[-- ARGUMENT…]", nargs=-1, type=click.UNPROCESSED)
 @click.option("--image", required=True, help="The image of the container.")

@@ -15,14 +15,14 @@ from kubeloop.runtime import Client
 
 from .durations import DurationType
 from .failures import CommandFailed
-from .flags import Flags, cluster_flags, pass_flags
+from .flags import Flags, OptionalValueCommand, cluster_flags, pass_flags
 from .outputs import Output
 from .sources import ObjectRef, Outcomes, Sources, object_flags, outcome_flags, run_on_objects
 
 __all__ = ["scale"]
 
 
-@click.command()
+@click.command(cls=OptionalValueCommand)
 @object_flags("KIND NAME… | KIND/NAME…")
 @click.option(
     "--replicas", type=click.IntRange(min=0), required=True, help="The new number of replicas."
