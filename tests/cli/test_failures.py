@@ -46,11 +46,11 @@ from .conftest import Call, command, line_of, started
         (["apply", "-f", "nothing.yaml"], 2, "nothing.yaml: cannot read it"),
         (["logs", "missing"], 1, 'pods "missing" not found'),
         (["logs", "svc/kubernetes", "--since", "soon"], 2, "'soon' is not a duration"),
-        (["wait", "pods", "--for", "delete"], 2, "no name given"),
+        (["wait", "pods", "--for", "delete"], 2, "no name was specified"),
         (
             ["wait", "pods", "web", "-l", "a=b", "--for", "delete"],
             2,
-            "name and selector cannot be used together",
+            "name cannot be provided when a selector is specified",
         ),
         (["cache", "report", "pods", "--field-selector", "a=b"], 1, "400 BadRequest"),
         (["wait", "pod/web", "--for", "luck"], 2, "'luck' is not one of condition=NAME"),

@@ -9,7 +9,7 @@ from kubeloop.testing import APIServer
 from kubeloop.wire.core.v1 import Container, Pod, PodSpec
 from kubeloop.wire.meta.v1 import ObjectMeta
 
-from .conftest import Call, line_of, started, until
+from .conftest import SHOP, Call, line_of, started, until
 
 
 @pytest.fixture
@@ -116,5 +116,32 @@ def test_a_deletion_is_waited_for(
         until(lambda: any(seen.verb == "watch" for seen in kube_server.requests))
         pods.delete("web-1", grace_period=0)
 
-        assert line_of(process) == "pod/web-1 deleted"
+        assert line_of(process) == "pod/web-1 condition met"
         assert process.wait() == 0
+
+
+def test_several_kinds_and_manifests_are_waited_for(kubeloop: Call) -> None:
+    every = kubeloop("wait", "po,deploy", "--all", "-A", "--for", "create")
+    manifest = kubeloop("wait", "-f", str(SHOP), "--for", "jsonpath={.metadata.uid}")
+
+    assert every.stdout.splitlines() == [
+        "pod/web-1 condition met",
+        "pod/web-2 condition met",
+        "deployment.apps/web condition met",
+    ]
+    assert manifest.stdout.splitlines()[0] == "namespace/shop condition met"
+    assert len(manifest.stdout.splitlines()) == 4
+
+
+def test_a_timeout_of_one_object_does_not_prevent_the_wait_for_others(kubeloop: Call) -> None:
+    goal = "jsonpath={.metadata.name}=web-2"
+
+    result = kubeloop("wait", "po", "--all", "-n", "shop", "--for", goal, "--timeout", "0s")
+
+    assert (result.exit_code, result.stdout) == (3, "pod/web-2 condition met\n")
+    (line,) = result.stderr.splitlines()
+    assert "pods/web-1: not met" in line
+
+
+def test_waiting_for_the_deletion_of_nothing_succeeds(kubeloop: Call) -> None:
+    assert kubeloop("wait", "po", "-l", "app=none", "--for", "delete").exit_code == 0

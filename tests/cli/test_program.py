@@ -141,7 +141,7 @@ def completions(*words: str) -> list[str]:
 
 
 def test_commands_kinds_formats_and_contexts_are_completed(kubeloop: Call) -> None:
-    assert completions("co") == ["config", "completion"]
+    assert completions("co") == ["cordon", "config", "completion"]
     assert completions("get", "statefuls") == ["statefulsets"]
     assert completions("get", "pods,statefuls") == ["pods,statefulsets"]
     assert completions("get", "pods", "-o", "js")[:2] == ["json", "jsonpath="]

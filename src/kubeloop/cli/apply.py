@@ -1,38 +1,56 @@
 """`kubeloop apply`: server-side apply of manifests.
 
 Guarantees: all manifests are read before the first request; each invalid document and each
-rejected object is one line on stderr, and the others are still applied; nothing is pruned.
+rejected object is one line on stderr, and the others are still applied. Nothing is pruned
+without `--prune`, and nothing after an error.
+See also: `applyset` (what `--prune` deletes).
 """
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
-from kubeloop.clients import ManifestEntry, apply_order, manifest_entries
+from kubeloop.clients import apply_order
 from kubeloop.errors import ConfigError, KubeError, TransportError, Unauthorized
 from kubeloop.kit import run
-from kubeloop.meta import GroupKind
 from kubeloop.runtime import Client
-from kubeloop.wire import InvalidArgument, Kind
 
 from .failures import ExitCode, report
-from .flags import Flags, cluster_flags, connect, pass_flags
-from .kinds import qualified_name, resource_client_of
-from .terminal import print_line, show_progress
+from .flags import Flags, OptionalValueCommand, cluster_flags, connect, pass_flags
+from .outputs import Output
+from .selection import manifest_flags
+from .sources import (
+    Outcomes,
+    Sources,
+    in_manifests,
+    outcome_flags,
+    read_manifests,
+    usage_error,
+)
+from .terminal import show_progress
+
+if TYPE_CHECKING:
+    from .applyset import ApplySet
 
 __all__ = ["apply"]
 
 
-@click.command()
-@click.option(
-    "-f", "--filename", "files", metavar="FILE|DIR|-", multiple=True, required=True,
-    help="A manifest, a directory of manifests, or - for stdin.",
-)  # fmt: skip
-@click.option("--dry-run", is_flag=True, help="Validate on the server, and store nothing.")
+class _Application(msgspec.Struct, frozen=True, kw_only=True):
+    """The options of one call."""
+
+    flags: Flags
+    outcomes: Outcomes
+    force: bool
+    field_manager: str
+    apply_set: str  # the parent of the apply set, if there is one
+
+
+@click.command(cls=OptionalValueCommand)
+@manifest_flags
+@outcome_flags
 @click.option(
     "--force-conflicts", is_flag=True, help="Take ownership of fields that other managers own."
 )
@@ -42,79 +60,112 @@ __all__ = ["apply"]
     show_default=True,
     help="The owner of the applied fields.",
 )
+@click.option(
+    "--prune", is_flag=True, help="Delete the members of the apply set that are not applied."
+)
+@click.option(
+    "--applyset", "apply_set", metavar="[KIND/]NAME", default="",
+    help="The object that has the list of members: a secret, a config map, a custom object.",
+)  # fmt: skip
+@click.option("--server-side", is_flag=True, help="Accepted for kubectl's sake: it always is.")
 @cluster_flags
 @pass_flags
 def apply(
     flags: Flags,
+    /,
     *,
-    files: tuple[str, ...],
-    dry_run: bool,
+    output: Output | None,
+    dry_run: Any,
     force_conflicts: bool,
     field_manager: str,
+    prune: bool,
+    apply_set: str,
+    server_side: bool,  # noqa: ARG001 - there is no other way
+    **sources: Any,
 ) -> None:
     """Apply manifests with server-side apply.
 
     Namespaces and CRDs are applied first. Prints for each object whether it was created,
     configured or unchanged, and an error for each that could not be applied. Objects that are
-    not in the manifests are not deleted.
+    not in the manifests are not deleted, except with --prune those that an earlier apply of
+    the same apply set has applied.
 
     \b
     Examples:
       kubeloop apply -f shop.yaml
-      kubeloop apply -f manifests/ --dry-run
+      kubeloop apply -f manifests/ -R --dry-run
+      kubeloop apply -k overlays/test
+      kubeloop apply -f manifests/ -n shop --prune --applyset=shop
       kubectl get deploy web -o yaml | kubeloop apply -f - --force-conflicts
     """
-    entries = [entry for file in files for entry in _read(file)]
-    if not entries:
-        raise InvalidArgument(f"apply {', '.join(files)}: no objects found")
-    code = ExitCode.OK
-    objects: dict[int, dict[str, Any]] = {}
-    for entry in entries:
-        if isinstance(entry.content, KubeError):
-            code = max(code, report(entry.content, verbose=bool(flags.verbose)))
-        else:
-            obj = entry.content
-            objects[len(objects)] = obj.to_dict() if isinstance(obj, Kind) else obj
-    options = {"dry_run": dry_run, "force": force_conflicts, "field_manager": field_manager}
-    if objects:
-        code = max(code, run(_apply(flags, objects, options)))
+    if prune != bool(apply_set):
+        needed = "--applyset=NAME" if prune else "--prune"
+        raise usage_error(f"--{'prune' if prune else 'applyset'} requires {needed}")
+    objects, code = read_manifests(flags, "apply", Sources(**sources))
+    application = _Application(
+        flags=flags,
+        outcomes=Outcomes(output=output, dry_run=dry_run),
+        force=force_conflicts,
+        field_manager=field_manager,
+        apply_set=apply_set,
+    )
+    if objects and not (code and apply_set):  # what cannot be read must not be pruned
+        code = max(code, run(_apply(objects, application)))
     click.get_current_context().exit(code)
 
 
-def _read(file: str) -> list[ManifestEntry]:
-    return manifest_entries(sys.stdin.buffer.read() if file == "-" else Path(file))
-
-
-async def _apply(
-    flags: Flags, objects: dict[int, dict[str, Any]], options: dict[str, Any]
-) -> ExitCode:
+async def _apply(objects: list[dict[str, Any]], application: _Application) -> ExitCode:
+    flags = application.flags
     code = ExitCode.OK
-    ending = " (server dry run)" if options["dry_run"] else ""
-    async with connect(flags) as client, show_progress("applying", total=len(objects)) as progress:
-        for index in apply_order(objects):
-            try:
-                name, outcome = await _apply_one(client, objects[index], options)
-                print_line(f"{name} {outcome}{ending}")
-            except (ConfigError, TransportError, Unauthorized):
-                raise  # every other object would fail the same way
-            except KubeError as error:
-                code = max(code, report(error, verbose=bool(flags.verbose)))
-            progress.advance()
+    uids: set[str] = set()
+    async with connect(flags) as client:
+        members = await _open_apply_set(client, objects, application)
+        by_index = dict(enumerate(objects))
+        async with show_progress("applying", total=len(objects)) as progress:
+            for index in apply_order(by_index):
+                try:
+                    uids.add(await _apply_one(client, by_index[index], application))
+                except (ConfigError, TransportError, Unauthorized):
+                    raise  # every other object would fail the same way
+                except KubeError as error:
+                    code = max(code, report(error, verbose=bool(flags.verbose)))
+                progress.advance()
+        if members is not None and not code:
+            await members.prune(client, uids, application.outcomes)
     return code
 
 
-async def _apply_one(
-    client: Client, obj: dict[str, Any], options: dict[str, Any]
-) -> tuple[str, str]:
-    """The name of the object, and created, configured or unchanged."""
-    group, _, version = str(obj["apiVersion"]).rpartition("/")
-    info = await client.mapper.mapping(GroupKind(group, obj["kind"]), version)
-    metadata = obj["metadata"]
-    name = str(metadata["name"])
-    resource = resource_client_of(client, info, namespace=metadata.get("namespace") or None)
-    before = await resource.get_or_none(name)
-    after = await client.apply(obj, **options)
-    return qualified_name(info, name), _outcome(before, after)
+async def _open_apply_set(
+    client: Client, objects: list[dict[str, Any]], application: _Application
+) -> ApplySet | None:
+    if not application.apply_set:
+        return None
+    from .applyset import ApplySet
+
+    flags, dry_run = application.flags, application.outcomes.dry_run
+    members = await ApplySet.open(client, flags, application.apply_set)
+    refs = [await in_manifests(client, flags, obj) for obj in objects]
+    await members.add(client, refs, dry_run=dry_run)
+    return members
+
+
+async def _apply_one(client: Client, obj: dict[str, Any], application: _Application) -> str:
+    """Apply and print one object; returns its uid."""
+    ref = await in_manifests(client, application.flags, obj)
+    outcomes = application.outcomes
+    before = await ref.client(client).get_or_none(ref.name)
+    if outcomes.dry_run == "client":
+        after = before or obj
+        outcomes.show(ref.info, after, "created" if before is None else "configured")
+    else:
+        after = await client.apply(
+            obj,
+            dry_run=outcomes.is_server_dry_run,
+            force=application.force,
+            field_manager=application.field_manager,
+        )
+        outcomes.show(ref.info, after, _outcome(before, after))
+    return str(after["metadata"].get("uid") or "")
 
 
 def _outcome(before: dict[str, Any] | None, after: dict[str, Any]) -> str:

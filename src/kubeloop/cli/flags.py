@@ -23,7 +23,15 @@ if TYPE_CHECKING:
     from kubeloop.config import ClusterConfig
     from kubeloop.runtime import Client
 
-__all__ = ["Flags", "cluster_flags", "connect", "flags_of", "pass_flags", "verbose_flag"]
+__all__ = [
+    "Flags",
+    "OptionalValueCommand",
+    "cluster_flags",
+    "connect",
+    "flags_of",
+    "pass_flags",
+    "verbose_flag",
+]
 
 P = ParamSpec("P")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -38,18 +46,53 @@ class Flags(msgspec.Struct, frozen=True, kw_only=True):
     context: str = ""
     kubeconfig: str = ""
     namespace: str = ""
+    server: str = ""
+    certificate_authority: str = ""
+    insecure_skip_tls_verify: bool = False
+    token: str = ""
+    impersonate: str = ""
+    impersonate_groups: tuple[str, ...] = ()
+    impersonate_uid: str = ""
     request_timeout: float = 0.0  # seconds; zero is none
     verbose: int = 0
 
+    def __repr__(self) -> str:
+        return "Flags(…)"  # without the token
+
     def config(self) -> ClusterConfig:
         """The configuration of the cluster. Raises: ConfigError."""
-        from kubeloop.config import ClusterConfig, Overrides
+        from kubeloop.config import Cluster, ClusterConfig, Overrides, User
 
-        overrides = Overrides(context=self.context, namespace=self.namespace)
+        overrides = Overrides(
+            context=self.context,
+            namespace=self.namespace,
+            cluster_info=Cluster(
+                server=self.server,
+                certificate_authority=self.certificate_authority,
+                insecure_skip_tls_verify=self.insecure_skip_tls_verify,
+            ),
+            user_info=User(token=self.token),
+        )
         found = ClusterConfig.load(self.kubeconfig or None, overrides=overrides)
         # In a pod, `load` returns the namespace of the service account; the flag wins over it.
-        return found.replace(
+        found = found.replace(
             namespace=self.namespace or found.namespace, timeout=self.request_timeout
+        )
+        return self._impersonating(found)
+
+    def _impersonating(self, config: ClusterConfig) -> ClusterConfig:
+        """The configuration with the flags of impersonation, which hold in a pod as well."""
+        if not (self.impersonate or self.impersonate_groups or self.impersonate_uid):
+            return config
+        from kubeloop.config import ConfigError, Impersonation
+
+        user = self.impersonate or (config.impersonate.user if config.impersonate else "")
+        if not user:
+            raise ConfigError("--as-group and --as-uid need a user to impersonate (add --as)")
+        return config.replace(
+            impersonate=Impersonation(
+                user=user, groups=self.impersonate_groups, uid=self.impersonate_uid
+            )
         )
 
 
@@ -127,6 +170,28 @@ _FLAGS = (
         help="The namespace of the request.",
         shell_complete=_namespaces,
     ),
+    _flag("-s", "--server", metavar="URL", help="The address of the API server."),
+    _flag(
+        "--certificate-authority",
+        metavar="FILE",
+        type=click.Path(),
+        help="The CA certificates of the API server.",
+    ),
+    _flag(
+        "--insecure-skip-tls-verify",
+        is_flag=True,
+        help="Accept any certificate of the API server.",
+    ),
+    _flag("--token", metavar="TOKEN", help="The bearer token of the requests."),
+    _flag("--as", "impersonate", metavar="USER", help="Impersonate this user."),
+    _flag(
+        "--as-group",
+        "impersonate_groups",
+        metavar="GROUP",
+        multiple=True,
+        help="Impersonate this group; can be repeated.",
+    ),
+    _flag("--as-uid", "impersonate_uid", metavar="UID", help="Impersonate this uid."),
     _flag(
         "--request-timeout",
         metavar="DURATION",
@@ -134,6 +199,26 @@ _FLAGS = (
         help="The timeout of each request, such as 30s or 1m30s.",
     ),
 )
+
+
+class OptionalValueCommand(click.Command):
+    """A command whose flags take an optional value after `=` only, as in kubectl.
+
+    Otherwise click takes the next argument as the value: `rollout status -w deploy/web`.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        values = {
+            name: f"{max(option.opts, key=len)}={option.flag_value}"
+            for option in self.params
+            if isinstance(option, click.Option)
+            and not option.is_flag
+            and isinstance(option.flag_value, str | bool)
+            for name in option.opts
+        }
+        end = args.index("--") if "--" in args else len(args)
+        args[:end] = [values.get(word, word) for word in args[:end]]
+        return super().parse_args(ctx, args)
 
 
 @contextlib.asynccontextmanager

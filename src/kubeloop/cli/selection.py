@@ -1,4 +1,7 @@
-"""The flags that select objects, which `get`, `watch` and `cache` share."""
+"""The flags that select objects, which several commands share.
+
+See also: `sources` (the objects that they select, and those of manifests).
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,13 @@ from kubeloop.clients import ALL_NAMESPACES
 
 from .kinds import complete_kind
 
-__all__ = ["Selection", "selection_flags", "targets_argument"]
+__all__ = [
+    "Selection",
+    "manifest_flags",
+    "optional_targets_argument",
+    "selection_flags",
+    "targets_argument",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -55,3 +64,27 @@ def targets_argument(metavar: str) -> Callable[[F], F]:
     return click.argument(
         "words", metavar=metavar, nargs=-1, required=True, shell_complete=complete_kind
     )
+
+
+def optional_targets_argument(metavar: str) -> Callable[[F], F]:
+    """As `targets_argument`, for a command that also takes manifests."""
+    return click.argument("words", metavar=metavar, nargs=-1, shell_complete=complete_kind)
+
+
+def manifest_flags(command: F) -> F:
+    """`-f`, `-R` and `-k`, named as the fields of `sources.Sources`."""
+    for flag in (
+        click.option(
+            "-k", "--kustomize", metavar="DIR", default="",
+            help="A kustomization directory, built by kustomize or kubectl.",
+        ),
+        click.option(
+            "-R", "--recursive", is_flag=True, help="Also read the directories below a directory."
+        ),
+        click.option(
+            "-f", "--filename", "files", metavar="FILE|DIR|URL|-", multiple=True,
+            help="A manifest, a directory of manifests, a URL, or - for stdin.",
+        ),
+    ):  # fmt: skip
+        command = flag(command)
+    return command

@@ -10,16 +10,12 @@ from typing import Any, final
 
 import click
 
-from kubeloop.errors import InvalidArgument
 from kubeloop.kit import run
-from kubeloop.runtime import Client
-from kubeloop.wire import ResourceInfo
 
 from .durations import DurationType
-from .failures import CommandFailed
+from .failures import CommandFailed, ExitCode
 from .flags import Flags, cluster_flags, connect, pass_flags
-from .kinds import Target, find_kinds, parse_targets, qualified_name, resource_client_of
-from .selection import targets_argument
+from .sources import ObjectRef, Sources, find_objects, object_flags, process_each
 from .terminal import print_line, show_progress
 
 __all__ = ["wait"]
@@ -51,7 +47,7 @@ class GoalType(click.ParamType[Goal]):
 
 
 @click.command()
-@targets_argument("KIND/NAME…")
+@object_flags("KIND NAME… | KIND/NAME…")
 @click.option(
     "--for",
     "goal",
@@ -66,10 +62,9 @@ class GoalType(click.ParamType[Goal]):
     show_default=True,
     help="How long to wait for each object.",
 )
-@click.option("-l", "--selector", default="", help="Wait for the objects with these labels.")
 @cluster_flags
 @pass_flags
-def wait(flags: Flags, words: tuple[str, ...], goal: Goal, timeout: float, selector: str) -> None:
+def wait(flags: Flags, /, *, goal: Goal, timeout: float, **sources: Any) -> None:
     """Wait for a condition on one or many resources.
 
     Also waits for objects that do not exist yet. After the timeout, prints the last state and
@@ -79,47 +74,26 @@ def wait(flags: Flags, words: tuple[str, ...], goal: Goal, timeout: float, selec
     Examples:
       kubeloop wait pod/web-1 --for condition=Ready --timeout 1m
       kubeloop wait pods -l app=web --for condition=Ready
-      kubeloop wait deploy/web --for jsonpath='{.status.readyReplicas}'=2
+      kubeloop wait deploy,sts --all -n shop --for jsonpath='{.status.readyReplicas}'=2
       kubeloop wait pod web-1 --for delete
+      kubeloop wait -f shop.yaml --for create
     """
-    targets = parse_targets(words)
-    if selector and any(target.names for target in targets):
-        raise click.UsageError("name and selector cannot be used together")
-    run(_wait(flags, targets, goal, timeout, selector))
+    click.get_current_context().exit(run(_wait(flags, Sources(**sources), goal, timeout)))
 
 
-async def _wait(
-    flags: Flags, targets: list[Target], goal: Goal, seconds: float, selector: str
-) -> None:
+async def _wait(flags: Flags, sources: Sources, goal: Goal, seconds: float) -> ExitCode:
     async with connect(flags) as client:
-        objects = await _objects(client, targets, selector)
+        objects, code = await find_objects(client, flags, "wait", sources)
+        if not objects and not code and "deleted" not in goal:
+            what = sources.selector or sources.field_selector
+            which = f"no objects match {what}" if what else "no matching resources found"
+            raise CommandFailed(f"wait for {' '.join(sources.words)}: {which}")
         async with show_progress("waiting", total=len(objects)) as progress:
-            for info, name in objects:
-                resource: Any = resource_client_of(client, info)
-                await resource.wait_for(name, **goal, timeout=seconds)
-                outcome = "deleted" if "deleted" in goal else "condition met"
-                print_line(f"{qualified_name(info, name)} {outcome}")
+
+            async def wait_one(ref: ObjectRef) -> None:
+                resource: Any = ref.client(client)
+                await resource.wait_for(ref.name, **goal, timeout=seconds)
+                print_line(f"{ref} condition met")
                 progress.advance()
 
-
-async def _objects(
-    client: Client, targets: list[Target], selector: str
-) -> list[tuple[ResourceInfo, str]]:
-    found: list[tuple[ResourceInfo, str]] = []
-    for target in targets:
-        for info in await find_kinds(client, target.kinds):
-            names = target.names or await _names(client, info, selector)
-            found += [(info, name) for name in names]
-    return found
-
-
-async def _names(client: Client, info: ResourceInfo, selector: str) -> list[str]:
-    if not selector:
-        raise InvalidArgument(
-            f"wait for {info.plural}: no name given (add a name, or a selector with -l)"
-        )
-    page = await resource_client_of(client, info).list(selector=selector)
-    names = [str(obj["metadata"]["name"]) for obj in page]
-    if not names:
-        raise CommandFailed(f"wait for {info.plural}: no objects match {selector}")
-    return names
+            return max(code, await process_each(flags, objects, wait_one))
