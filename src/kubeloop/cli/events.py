@@ -124,7 +124,7 @@ async def _follow(
 ) -> None:
     while True:
         sys.stdout.flush()
-        with suppress(Expired):  # the events in between are still listed, but cannot be told apart
+        with suppress(Expired):  # the events in between are still listed, but not marked as new
             changes = resource.watch(resource_version=version, **selectors)
             async with aclosing(changes):
                 async for change in changes:

@@ -1031,6 +1031,12 @@ class SubresourceClient(Generic[T]):
             lambda wrapped: wrapped.get(name, resource_version=resource_version)
         )
 
+    def table(self, name: str, *, include_object: IncludeObject = "Metadata") -> Table:
+        """The output of `kubectl get --subresource` of one object. Safe to interrupt."""
+        return self._reference.call(
+            lambda wrapped: wrapped.table(name, include_object=include_object)
+        )
+
     def create(self, obj: T, **options: Unpack[WriteOptions]) -> T:
         """Post `obj` to the subresource of the object with its name; returns the response.
 
