@@ -288,7 +288,11 @@ def _page(found: RawList, items: list[T]) -> ObjectList[T]:
 
 @final
 class _GcPause:
-    """Pauses the garbage collector of the process while any block runs, in any thread."""
+    """Pauses the garbage collector of the process while any block runs, in any thread.
+
+    Then what the blocks have made counts as old. Otherwise the first collection after the pause
+    would traverse all of it, which takes a sixth of the time of a long list.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -306,6 +310,9 @@ class _GcPause:
         with self._lock:
             self._blocks -= 1
             if not self._blocks and self._was_enabled:
+                if not gc.get_freeze_count():  # what the program has frozen stays so
+                    gc.freeze()  # moves all objects, and visits none
+                    gc.unfreeze()  # into the oldest generation
                 gc.enable()
 
 
