@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable
-from typing import Any, Generic, TypeGuard, TypeVar, final
+from typing import Generic, TypeGuard, TypeVar, final
 
 import msgspec
 
@@ -19,7 +19,6 @@ from kubeloop.meta import ObjectKey
 from kubeloop.wire import (
     MessageProjection,
     Projection,
-    Raw,
     RawEvent,
     get_logger,
     identity_in,
