@@ -284,3 +284,48 @@ async def test_the_garbage_collector_is_paused_only_on_request(
     await read_page(collection, codec, ListOptions())
 
     assert (enabled, gc.isenabled()) == ([not tune_gc] * 3, True)
+
+
+async def test_the_garbage_collector_runs_again_when_the_last_of_two_lists_is_decoded() -> None:
+    items = [{"metadata": {"name": f"p{n}"}} for n in range(60)]
+    states: list[bool] = []
+
+    async def read() -> None:
+        rest = cast("RESTClient", Recorder({"kind": "PodList", "apiVersion": "v1", "items": items}))
+        collection = Collection(rest, resource_of(Pod), tune_gc=True)
+        await read_page(collection, TypedCodec(Pod), ListOptions())
+        states.append(gc.isenabled())
+
+    await asyncio.gather(read(), read())
+
+    assert states[-1]
+    assert gc.isenabled()
+
+
+async def test_what_a_program_has_frozen_stays_frozen_after_a_list() -> None:
+    async def read() -> None:
+        rest = cast("RESTClient", Recorder({"kind": "PodList", "apiVersion": "v1", "items": []}))
+        collection = Collection(rest, resource_of(Pod), tune_gc=True)
+        await read_page(collection, TypedCodec(Pod), ListOptions())
+
+    gc.unfreeze()
+    try:
+        await read()
+        without = gc.get_freeze_count()
+        gc.freeze()
+        frozen = gc.get_freeze_count()
+        await read()
+
+        assert without == 0
+        assert gc.get_freeze_count() >= frozen / 2 > 0  # some may be gone
+    finally:
+        gc.freeze()  # as the tests run
+
+
+async def test_the_library_for_protobuf_is_not_imported_for_lists_of_json() -> None:
+    codec = TypedCodec(Pod)
+    rest = cast("RESTClient", Recorder({"kind": "PodList", "apiVersion": "v1", "items": []}))
+
+    await read_page(Collection(rest, resource_of(Pod)), codec, ListOptions())
+
+    assert "protobuf" not in vars(codec)  # a cached property: not asked for

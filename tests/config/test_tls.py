@@ -181,15 +181,20 @@ def test_no_hint_for_what_is_not_a_matter_of_certificates() -> None:
     assert hint_for(ssl.SSLError("x")) == ("", "")
 
 
-def test_a_key_touches_the_disk_for_its_owner_only_and_not_for_long(
-    issued: Issued, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("has_memory_files", [True, False])
+def test_a_key_is_in_a_file_for_its_owner_only_and_not_for_long(
+    issued: Issued, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_memory_files: bool
 ) -> None:
+    if not has_memory_files:  # as on other systems than Linux
+        monkeypatch.delattr(os, "memfd_create", raising=False)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     modes: list[int] = []
+    names: list[str] = []
 
     class Watching(ssl.SSLContext):
         def load_cert_chain(self, certfile: str, *args: object, **kwargs: object) -> None:  # type: ignore[override]
             modes.append(Path(certfile).stat().st_mode & 0o777)
+            names.append(certfile)
             super().load_cert_chain(certfile, *args, **kwargs)  # type: ignore[arg-type]
 
     monkeypatch.setattr(ssl, "SSLContext", Watching)
@@ -202,6 +207,7 @@ def test_a_key_touches_the_disk_for_its_owner_only_and_not_for_long(
         os.umask(old)
 
     assert modes == [0o600, 0o600]
+    assert has_memory_files or all(name.startswith(str(tmp_path)) for name in names)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -226,6 +226,22 @@ def test_a_forked_child_opens_connections_of_its_own() -> None:
     asyncio.run(serve())
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+def test_a_child_that_is_forked_during_calls_has_all_slots_free() -> None:
+    async def serve() -> None:
+        async with serving() as server:
+            server.respond(hang, reply(body=b"{}"))
+            async with client_for(server, in_flight=1) as rest:
+                call = asyncio.create_task(rest.send(GET))
+                await server.until(lambda seen: len(seen.received) == 1)
+                await asyncio.to_thread(_fork_and_send, rest)
+                call.cancel()
+                await asyncio.wait({call})
+
+    asyncio.run(serve())
+
+
 def _fork_and_send(rest: RESTClient) -> None:
     child = os.fork()
     if child == 0:

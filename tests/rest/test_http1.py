@@ -304,6 +304,10 @@ def test_more_than_256_fields_are_refused() -> None:
     assert parse([OK + fields + b"\r\n"]) == "the head has more than 256 fields"
 
 
+def test_a_status_below_100_is_refused() -> None:
+    assert parse([b"HTTP/1.1 099 Odd\r\n\r\n"]) == "the response has the status 099"
+
+
 def test_interim_responses_have_an_end() -> None:
     assert "interim" in str(parse([b"HTTP/1.1 103 Early\r\n\r\n" * 100]))
 

@@ -52,15 +52,36 @@ async def test_attempts_retries_sizes_and_durations_are_counted(
     assert value("rest_client_response_size_bytes_sum", place) == 5
 
 
+async def test_metrics_that_fail_take_no_in_flight_slot(
+    server: ScriptedServer,
+    registry: prometheus_client.CollectorRegistry,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    server.respond(reply(body=b"1"))
+    metrics = PrometheusMetrics(registry)
+
+    def fail(**_: object) -> None:
+        raise RuntimeError("full")
+
+    monkeypatch.setattr(metrics, "count_attempt", fail)
+    async with client_for(server, metrics=metrics, in_flight=1) as rest:
+        for _ in range(3):
+            assert (await rest.send(path_request("GET", "/x"))).body == b"1"
+
+    assert "metrics of an attempt failed" in caplog.text
+
+
 async def test_an_attempt_without_a_response_has_a_code_of_its_own(
     server: ScriptedServer, registry: prometheus_client.CollectorRegistry
 ) -> None:
     """REST-81: every attempt counts in requests_total."""
     server.respond(cut)
     async with client_for(server, metrics=PrometheusMetrics(registry)) as rest:
-        with pytest.raises(StreamBroken):
+        with pytest.raises(StreamBroken) as caught:
             await rest.send(path_request("POST", "/x"))
 
+    assert str(caught.value).count("the connection was closed without a response") == 1
     labels = {"code": "<error>", "method": "POST", "host": f"127.0.0.1:{server.port}"}
     assert registry.get_sample_value("rest_client_requests_total", labels) == 1
 

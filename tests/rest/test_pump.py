@@ -115,6 +115,23 @@ def test_every_event_is_passed_once_and_in_order_whatever_the_pieces(
     assert found == [json.loads(line)["object"] for line in lines(count)]
 
 
+async def test_a_body_that_cannot_be_decompressed_ends_a_pump_as_a_broken_one(
+    server: ScriptedServer,
+) -> None:
+    async def respond(_: ReceivedRequest, connection: ServerConnection) -> None:
+        await connection.send(
+            b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n"
+        )
+        await connection.send(b"8\r\nnot gzip\r\n")
+
+    server.respond(respond)
+    async with client_for(server) as rest, rest.watch(WATCH) as watch:
+        await watch.pump(Collector())
+
+        assert watch.ended is WatchEnd.BROKEN
+        assert "cannot decompress" in str(watch.failure)
+
+
 async def test_code_that_has_enough_stops_the_socket_and_is_called_again(
     server: ScriptedServer,
 ) -> None:

@@ -72,7 +72,7 @@ class Client(Clientset):
     `field_manager` is the default owner of written fields. `request_timeout` limits each call
     with its retries, in seconds; `rate_limit` is in requests per second (with a burst of twice
     as many); `response_limits` limit the size of responses; `headers` are sent with every
-    request. `tune_gc` pauses the garbage collector while a slice of a list is decoded.
+    request. `tune_gc` pauses the garbage collector while a list is decoded.
     `format="protobuf"` reads built-in kinds as protobuf. `rest` creates the REST client if you
     need other options: it is called in the loop thread, and again in each forked child. Without
     a `with` block, call `close()`.

@@ -84,10 +84,10 @@ class APIClient(Clientset):
     seconds; `rate_limit` is the number of requests per second (with a burst of twice as many), or
     a limiter; `response_limits` are the response size limits; `warnings` is called with warnings
     of the server; `headers` are sent with every request, and `hooks` are called for each (see
-    `RequestHook`). With `tune_gc` the garbage collector of the process is paused while a slice of
-    a list is decoded, a few milliseconds at a time: lists of thousands of objects decode in half
-    the time. With `format="protobuf"` built-in kinds and metadata are read as protobuf, which
-    costs the server less and the client more than JSON; it needs the extra `kubeloop[protobuf]`.
+    `RequestHook`). With `tune_gc` the garbage collector of the process is paused while a list is
+    decoded: lists of thousands of objects decode in half the time. With `format="protobuf"`
+    built-in kinds and metadata are read as protobuf, which costs the server less and the client
+    more than JSON; it needs the extra `kubeloop[protobuf]`.
     For other settings pass a `rest`.
     """
 

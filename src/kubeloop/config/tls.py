@@ -13,7 +13,8 @@ import binascii
 import os
 import re
 import ssl
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import ClassVar, Protocol, final
@@ -277,18 +278,10 @@ def _pem(data: bytes, what: str) -> str:
 
 
 def _load_pair(context: ssl.SSLContext, pair: ClientCertificate, *, what: str) -> None:
-    import tempfile  # slow to import, and only for client certificates
-
     try:
-        # mkstemp creates the file with mode 0600.
-        descriptor, name = tempfile.mkstemp(suffix=".pem")
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(pair.certificate + b"\n" + pair.key)
+        with _pair_file(pair.certificate + b"\n" + pair.key) as name:
             # Without a password OpenSSL would prompt on the terminal.
             context.load_cert_chain(name, password=b"")
-        finally:
-            Path(name).unlink()
     except (ssl.SSLError, ValueError) as error:
         raise CredentialError(
             f"{what}: certificate and key are not a usable pair: {_reason(error)}"
@@ -298,6 +291,31 @@ def _load_pair(context: ssl.SSLContext, pair: ClientCertificate, *, what: str) -
         raise CredentialError(
             f"{what}: {error.strerror} (check the directory for temporary files)"
         ) from error
+
+
+@contextmanager
+def _pair_file(content: bytes) -> Iterator[str]:
+    """The name of a file with that content: `ssl` reads certificates only from files.
+
+    In memory where that is possible: no key is on a disk, and `tempfile` takes longer to import
+    than the rest of a first connection.
+    """
+    if hasattr(os, "memfd_create") and Path("/proc/self/fd").is_dir():
+        with os.fdopen(os.memfd_create("kubeloop-pair"), "wb") as file:
+            os.fchmod(file.fileno(), 0o600)
+            file.write(content)
+            file.flush()
+            yield f"/proc/self/fd/{file.fileno()}"
+        return
+    import tempfile
+
+    descriptor, name = tempfile.mkstemp(suffix=".pem")  # with mode 0600
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        yield name
+    finally:
+        Path(name).unlink()
 
 
 def _reason(error: Exception) -> str:

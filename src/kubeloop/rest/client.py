@@ -8,7 +8,9 @@ See also: `request` (creating requests), `kubeloop.clients` (kinds and verbs).
 
 from __future__ import annotations
 
+import os
 import random as chance
+import weakref
 from collections.abc import Coroutine, Iterable, Mapping
 from contextlib import AbstractContextManager
 from types import TracebackType
@@ -117,6 +119,7 @@ class RESTClient:
         self._max_retries = max_retries
         self._in_flight = in_flight
         self._gate: ConcurrencyLimit | None = None
+        _clients.add(self)
         self._limits = response_limits
         self._codec = codec or JsonCodec(event_limit=response_limits.event)
         self._warnings = warnings or WarningLog()
@@ -447,3 +450,16 @@ class RESTClient:
                 handler(warning)
             except Exception:
                 log.exception("%s: the warning handler failed", incoming.request.action)
+
+
+_clients: weakref.WeakSet[RESTClient] = weakref.WeakSet()
+
+
+def _forget_slots() -> None:
+    """In a forked child: no call of the parent runs here, and none releases its slot."""
+    for each in _clients:
+        each._gate = None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_slots)

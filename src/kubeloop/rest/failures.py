@@ -80,8 +80,10 @@ def failure_of(
         return StreamBroken(f"{prefix}: the response is incomplete").with_hint(
             f"the server or a proxy closed the connection; {advice}"
         )
+    # Of a connection that was closed there is nothing more to say.
+    detail = "" if isinstance(error, TruncatedResponse) else f": {_os_message(error)}"
     return StreamBroken(
-        f"{prefix}: the connection was closed without a response: {_os_message(error)}"
+        f"{prefix}: the connection was closed without a response{detail}"
     ).with_hint(advice)
 
 

@@ -229,6 +229,8 @@ class ResponseParser:
         headers = ResponseHeaders(lines)
         status: int = parser.get_status_code()
         if status < 200:
+            if status < 100:
+                raise ProtocolError(f"the response has the status {status:03}")
             self._handle_interim(status, headers, data[end:])
             return
         self._choose_framing(status, parser.get_http_version(), headers)

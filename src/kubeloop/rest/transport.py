@@ -391,6 +391,8 @@ class Transport:
                 )
             self._unclosed.detach()
             self._pool = ConnectionPool(self._clock)
+            self._dials = set()
+            self._websockets = weakref.WeakSet()
         self._dialer = Dialer(
             self.base_url,
             proxy=proxy_for(self.base_url, proxy_url=self._config.proxy_url),

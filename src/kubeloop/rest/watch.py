@@ -463,7 +463,13 @@ class _Pump:
             else:
                 return True
             if decompressor is not None and incoming is not None:
-                data = incoming.decompress(data)
+                try:
+                    data = incoming.decompress(data)
+                except TransportError as error:  # the watch ends with it, as any broken one
+                    self._failure = error
+                    self._has_ended = True
+                    self._bytes.clear()
+                    return True
             if not data:
                 continue
             if found := watch._split(data):
