@@ -36,7 +36,7 @@ GOAL = (
 
 PODS = count("PODS", 20_000)
 SYNCS = count("SYNCS", 7, full=11)
-TURNS = count("TURNS", 12, full=30)
+TURNS = count("READ_TURNS", 8, full=30)
 GETS = 100  # in a turn
 
 GO, MESSAGES, JSON = "client-go", "protobuf", "JSON"

@@ -81,7 +81,7 @@ def run() -> Iterator[Row]:
 def _protobuf_rows() -> Iterator[Row]:
     """Protobuf against JSON, beside what upb's own walk over all fields costs."""
     contestants = {name: Snippet(code, MESSAGE_SETUP) for name, code in MESSAGE_SNIPPETS.items()}
-    turns = in_turns(contestants, times=count("TURNS", 15, full=40), warm_up=2)
+    turns = in_turns(contestants, times=count("MESSAGE_TURNS", 15, full=40), warm_up=2)
     cpu = {name: [cost.cpu for cost in found] for name, found in turns.items()}
     yield ratio_of_turns(
         "a pod in full, protobuf / JSON, CPU", cpu["protobuf"], cpu["JSON"], at_most=6.0

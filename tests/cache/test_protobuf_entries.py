@@ -74,6 +74,55 @@ def test_an_entry_is_the_same_in_both_formats(store_as: StorageFormat, drop: tup
         assert msgspec.json.decode(codec.raw(found)) == msgspec.json.decode(codec.raw(expected))
 
 
+@pytest.mark.parametrize("store_as", FORMATS)
+@pytest.mark.parametrize("drop", [(), MANAGED])
+def test_the_entry_of_an_envelope_is_that_of_its_message(
+    store_as: StorageFormat, drop: tuple[str]
+) -> None:
+    codec = codec_of(store_as=store_as, paths=("spec.nodeName",), drop=drop)
+    assert codec.messages is not None
+    codec.messages.checks_fields = False
+
+    for number in range(SAMPLES + 2):
+        found = codec.parse_envelope(envelope("v1", "Pod", message(number)))
+        expected = codec.parse_message(message(number))
+
+        assert found is not None
+        assert msgspec.structs.replace(found, content=None) == msgspec.structs.replace(
+            expected, content=None
+        )
+        assert codec.decode(found) == codec.decode(expected)
+
+
+def test_the_entry_of_an_envelope_keeps_fields_of_the_future() -> None:
+    codec = codec_of(drop=MANAGED)
+    assert codec.messages is not None
+    codec.messages.checks_fields = False
+
+    found = codec.parse_envelope(envelope("v1", "Pod", message() + FUTURE))
+
+    assert found is not None
+    with pytest.raises(UnknownFields):
+        codec.decode(found)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        envelope("v1", "ConfigMap", message()),
+        envelope("v1", "Pod", message(name="")),
+        envelope("v1", "Pod", b"\xff"),
+        b"k8s\x00\xff",
+    ],
+)
+def test_an_unusual_envelope_needs_a_closer_look(body: bytes) -> None:
+    codec = codec_of()
+    assert codec.messages is not None
+    codec.messages.checks_fields = False
+
+    assert codec.parse_envelope(body) is None
+
+
 @pytest.mark.parametrize("model", [dict, Where, Named])
 def test_a_message_is_read_as_the_model_of_the_cache(model: type[Any]) -> None:
     codec = codec_of(model)
