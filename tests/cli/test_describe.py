@@ -65,6 +65,8 @@ def test_text_of_the_server_cannot_break_a_line() -> None:
         ("uid", "UID"),
         ("apiVersion", "API Version"),
         ("clusterIPs", "Cluster I Ps"),
+        ("podCIDRs", "Pod CIDRs"),
+        ("nonResourceURLs", "Non Resource URLs"),
         ("openAPIV3Schema", "openAPIV3Schema"),
         ("f:metadata", "f:metadata"),
         ("x-y", "X - Y"),
