@@ -92,8 +92,9 @@ def describe_deployment(page: Page, deployment: Json, replica_sets: Sequence[Jso
     new = next(
         (each for each in owned if _without_hash(each["spec"]["template"]) == template), None
     )
-    page.add(0, "OldReplicaSets:", _set_names([each for each in owned if each is not new]))
-    page.add(0, "NewReplicaSet:", _set_names([new] if new else []))
+    if owned:
+        page.add(0, "OldReplicaSets:", _set_names([each for each in owned if each is not new]))
+        page.add(0, "NewReplicaSet:", _set_names([new] if new else []))
 
 
 def _without_hash(template: Json) -> tuple[object, object]:
