@@ -74,7 +74,7 @@ def test_numbers_at_the_end_of_names_are_sorted_by_value(numbers: list[int]) -> 
 
 def test_a_field_without_values_or_without_an_order_is_an_error() -> None:
     with pytest.raises(InvalidArgument, match="no object has such a field"):
-        sort_by([{"a": 1}], ".b", lambda obj: obj)
+        sort_by([{"a": 1}, {"a": 2}], ".b", lambda obj: obj)
     with pytest.raises(InvalidArgument, match="have no order"):
         sorted_values(True, False)
 

@@ -178,7 +178,7 @@ def test_what_cannot_be_listed_is_reported(kubeloop: Call, kube_server: APIServe
     result = kubeloop("tree", "deploy/web", "-n", "shop")
 
     assert result.exit_code == 0
-    assert result.stderr.endswith("warning: could not list secrets: objects may be missing\n")
+    assert result.stderr == "warning: could not list secrets: objects may be missing\n"
 
 
 @pytest.mark.parametrize("words", [["deploy"], ["po/web-1", "po/web-2"], ["all", "web"]])

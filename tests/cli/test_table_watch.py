@@ -6,9 +6,12 @@ import json
 from contextlib import aclosing
 from urllib.parse import parse_qs, urlsplit
 
-from kubeloop.cli.table_watch import Changed, watch_table
+from kubeloop.cli.table_watch import Changed, changes_after, watch_table
 from kubeloop.clients import APIClient
-from kubeloop.wire.core.v1 import Pod
+from kubeloop.runtime import Client
+from kubeloop.testing import APIServer
+from kubeloop.wire.core.v1 import ConfigMap, Pod
+from kubeloop.wire.meta.v1 import ObjectMeta
 from tests.support.clocks import InstantClock
 from tests.support.scripted_server import (
     ReceivedRequest,
@@ -49,3 +52,19 @@ async def test_a_server_that_ends_each_watch_after_one_event_is_not_stormed() ->
 
     assert len(moments) == 20
     assert all(later - first >= 2 for first, later in zip(moments, moments[5:], strict=False))
+
+
+async def test_what_changed_while_a_version_expired_is_reported(
+    kube_client: Client, kube_server: APIServer
+) -> None:
+    maps = kube_client.core_v1.config_maps("default")
+    await maps.create(ConfigMap(metadata=ObjectMeta(name="old")))
+    resource = kube_client.dynamic.resource("v1", "ConfigMap", namespace="default")
+    listed = await resource.list_all()
+    await maps.create(ConfigMap(metadata=ObjectMeta(name="new")))
+    kube_server.expire_history()
+
+    async with aclosing(changes_after(listed, resource, {})) as changes:
+        event, obj = await anext(changes)
+
+    assert (event, obj["metadata"]["name"]) == ("MODIFIED", "new")

@@ -94,6 +94,8 @@ describe ns shop
 describe ns edge
 describe quota,limits,pdb -n shop
 describe role,rolebinding,sa -n shop
+describe hpa -A
+describe flowschemas,apiservices
 describe clusterrole urls
 describe pc high
 describe ingressclass
@@ -127,7 +129,7 @@ explain nothing
 """.strip().splitlines()
 
 DIFFERENT = {
-    "describe hpa web -n shop": "`describe` of a horizontal pod autoscaler",
+    "describe servicecidrs": "`describe` of rare kinds, such as service CIDRs",
     "events -n shop -o name": "`events -o name`",
     "events -n shop -o json": "`events -o json`",
     "explain pod.nope": "`explain` of a field that does not exist",

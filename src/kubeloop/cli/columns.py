@@ -89,11 +89,12 @@ def _go_text(value: Any) -> str:
 def sort_by(items: Sequence[T], field: str, object_of: Callable[[T], Any]) -> list[T]:
     """The items sorted by a field of their objects; those without it come first.
 
-    Raises: InvalidArgument if the field is not a path, none has it, or its values have no order.
+    Raises: InvalidArgument if the field is not a path, none of several objects has it, or its
+    values have no order.
     """
     path = _path(field)
     keyed = [(_SortKey(path, object_of(item)), item) for item in items]
-    if keyed and not any(key.values for key, _ in keyed):
+    if len(keyed) > 1 and not any(key.values for key, _ in keyed):
         raise InvalidArgument(f"sort by {field}: no object has such a field")
     return [item for _, item in sorted(keyed, key=lambda pair: pair[0])]
 

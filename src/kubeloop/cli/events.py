@@ -9,14 +9,13 @@ from __future__ import annotations
 import itertools
 import sys
 from collections.abc import Iterable
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from datetime import UTC, datetime
 from typing import Any, final
 
 import click
 
-from kubeloop.clients import ALL_NAMESPACES, ResourceClient, Selectors
-from kubeloop.errors import Expired
+from kubeloop.clients import ALL_NAMESPACES, Selectors
 from kubeloop.kit import run
 from kubeloop.wire import InvalidArgument, ResourceInfo, parse_time, resource_for, visible
 
@@ -24,6 +23,7 @@ from .flags import Flags, cluster_flags, connect, pass_flags
 from .kinds import complete_kind, find_kinds, parse_targets, resource_client_of
 from .live_table import age_text
 from .outputs import Output, OutputType, format_objects
+from .table_watch import changes_after
 from .tables import lines_of, widths_of
 from .terminal import print_content, print_line
 
@@ -112,27 +112,13 @@ async def _events(
             where = "" if writer.namespaces else f" in {client.namespace} namespace"
             print_line(f"No events found{where}.", err=True)
         if follow:
-            await _follow(resource, listed.version, selectors, types, writer)
-
-
-async def _follow(
-    resource: ResourceClient[dict[str, Any]],
-    version: str,
-    selectors: Selectors,
-    types: set[str],
-    writer: _Writer,
-) -> None:
-    while True:
-        sys.stdout.flush()
-        with suppress(Expired):  # the events in between are still listed, but not marked as new
-            changes = resource.watch(resource_version=version, **selectors)
+            sys.stdout.flush()
+            changes = changes_after(listed, resource, selectors)
             async with aclosing(changes):
-                async for change in changes:
-                    event = change.object
-                    if change.type != "DELETED" and (not types or event.get("type") in types):
+                async for change, event in changes:
+                    if change != "DELETED" and (not types or event.get("type") in types):
                         writer.write([event], single=True)
                         sys.stdout.flush()
-        version = (await resource.list_all(**selectors)).version
 
 
 def _events_info() -> ResourceInfo:

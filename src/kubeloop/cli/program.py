@@ -74,6 +74,7 @@ def kubeloop() -> None:
       kubeloop demo                        see kubeloop work, no cluster needed
       kubeloop serve --simulate            run an API server with simulated pods
       kubeloop get pods -A                 list the pods of all namespaces
+      kubeloop describe deploy web         show details and events of a deployment
       kubeloop watch deploy,po -n shop     watch deployments and pods
       kubeloop COMMAND --help              show the help of a command
     """

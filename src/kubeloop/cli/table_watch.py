@@ -1,4 +1,4 @@
-"""Lists a collection as a table, then watches it across failures of the server.
+"""Lists a collection as a table or as objects, then watches it across failures of the server.
 
 Guarantees: after the first list it ends only when the caller closes it. An interruption is
 reported as `Interrupted` and retried; after each one all rows are listed again, so that no
@@ -17,19 +17,21 @@ import msgspec
 from kubeloop.clients import (
     ACCEPT_TABLE,
     IncludeObject,
+    ObjectList,
     ResourceClient,
+    Selectors,
     Table,
     TableRow,
     WatchOptions,
 )
-from kubeloop.errors import ApiError, TransportError
+from kubeloop.errors import ApiError, Expired, TransportError
 from kubeloop.kit import Backoff
 from kubeloop.rest import RequestSender
 from kubeloop.wire import decode
 
 from .failures import message
 
-__all__ = ["Changed", "Interrupted", "Listed", "watch_table"]
+__all__ = ["Changed", "Interrupted", "Listed", "changes_after", "watch_table"]
 
 _RETRY = Backoff(duration=0.5, factor=2.0, jitter=0.2, steps=5, cap=8.0)
 
@@ -93,6 +95,41 @@ async def watch_table(
             yield Interrupted(message(error))
         # A new list instead of resuming: simpler, and a watch rarely ends.
         await rest.clock.sleep(delays.next())
+
+
+async def changes_after(
+    listed: ObjectList[dict[str, Any]],
+    resource: ResourceClient[dict[str, Any]],
+    selectors: Selectors,
+) -> AsyncGenerator[tuple[str, dict[str, Any]], None]:
+    """The changes after a list: the type of each event, and the object.
+
+    If the version has expired, the collection is listed again, and what has changed since is
+    MODIFIED. Close the generator if you leave it early. Raises: ApiError, TransportError.
+    """
+    versions = {_uid(obj): _version(obj) for obj in listed}
+    while True:
+        changes = resource.watch(resource_version=listed.version, **selectors)
+        try:
+            async with aclosing(changes):
+                async for change in changes:
+                    versions[_uid(change.object)] = _version(change.object)
+                    yield change.type, change.object
+        except Expired:
+            pass
+        listed = await resource.list_all(**selectors)
+        for obj in listed:
+            if versions.get(_uid(obj)) != _version(obj):
+                versions[_uid(obj)] = _version(obj)
+                yield "MODIFIED", obj
+
+
+def _uid(obj: dict[str, Any]) -> str:
+    return str(obj["metadata"].get("uid"))
+
+
+def _version(obj: dict[str, Any]) -> str:
+    return str(obj["metadata"].get("resourceVersion"))
 
 
 async def _changes(

@@ -6,8 +6,10 @@ import click
 
 from kubeloop.clients import ObjectTree
 from kubeloop.kit import run
+from kubeloop.rest import RESTClient, ignore_warnings
+from kubeloop.runtime import Client
 
-from .flags import Flags, cluster_flags, connect, pass_flags
+from .flags import Flags, cluster_flags, pass_flags
 from .kinds import find_kinds, parse_targets, resource_client_of
 from .selection import targets_argument
 from .terminal import print_line, show_progress
@@ -44,7 +46,10 @@ def tree(flags: Flags, *, words: tuple[str, ...], owners: bool) -> None:
 
 
 async def _tree(flags: Flags, kind: str, name: str, *, owners: bool) -> ObjectTree:
-    async with connect(flags) as client, show_progress("loading"):
+    # Warnings would be about the kinds that are listed, which the user did not ask for.
+    rest = RESTClient(flags.config(), warnings=ignore_warnings)
+    async with rest, show_progress("loading"):
+        client = Client(rest=rest)
         infos = await find_kinds(client, kind)
         if len(infos) > 1:
             raise click.UsageError("tree takes one object: KIND NAME or KIND/NAME")

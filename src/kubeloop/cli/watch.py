@@ -13,7 +13,7 @@ import itertools
 import os
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, aclosing, nullcontext, suppress
+from contextlib import AbstractContextManager, aclosing, nullcontext
 from typing import Any, Protocol, final
 
 import click
@@ -31,7 +31,7 @@ from .kinds import find_kinds, parse_targets, qualified_name, resource_client_of
 from .live_table import LiveRow, LiveTable
 from .outputs import Output, OutputType, format_objects
 from .selection import Selection, selection_flags, targets_argument
-from .table_watch import Changed, Interrupted, Listed, watch_table
+from .table_watch import Changed, Interrupted, Listed, changes_after, watch_table
 from .tables import TableLayout, lines_of, widths_of
 from .terminal import print_content
 
@@ -265,25 +265,20 @@ class _TableLines:
 
 
 async def _follow_objects(request: Request, query: Query, *, is_listed: bool, events: bool) -> None:
-    from kubeloop.errors import Expired
-
     selectors: Selectors = {
         "selector": query.selection.selector,
         "field_selector": query.selection.field_selector,
     }
     write = _object_writer(request, query, events=events)
-    while True:
-        listed = await request.client.list_all(**selectors)
-        for obj in listed if is_listed else ():
-            write("ADDED", obj)
-        is_listed = True
-        sys.stdout.flush()
-        with suppress(Expired):  # list again
-            changes = request.client.watch(resource_version=listed.version, **selectors)
-            async with aclosing(changes):
-                async for change in changes:
-                    write(change.type, change.object)
-                    sys.stdout.flush()
+    listed = await request.client.list_all(**selectors)
+    for obj in listed if is_listed else ():
+        write("ADDED", obj)
+    sys.stdout.flush()
+    changes = changes_after(listed, request.client, selectors)
+    async with aclosing(changes):
+        async for event, obj in changes:
+            write(event, obj)
+            sys.stdout.flush()
 
 
 def _object_writer(

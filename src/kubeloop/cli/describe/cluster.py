@@ -402,7 +402,7 @@ def describe_storage_class(page: Page, obj: Json) -> None:
     is_default = annotations.get("storageclass.kubernetes.io/is-default-class") == "true"
     page.add(0, "Name:", obj["metadata"].get("name") or "")
     page.add(0, "IsDefaultClass:", "Yes" if is_default else "No")
-    page.add(0, "Annotations:", labels_text(annotations))
+    page.add_value(0, "Annotations:", labels_text(annotations))
     page.add(0, "Provisioner:", obj.get("provisioner") or "")
     page.add(0, "Parameters:", labels_text(obj.get("parameters")))
     expansion = obj.get("allowVolumeExpansion")
@@ -462,7 +462,7 @@ def describe_priority_class(page: Page, obj: Json) -> None:
     page.add(0, "GlobalDefault:", go_bool(obj.get("globalDefault")))
     page.add(0, "PreemptionPolicy:", obj.get("preemptionPolicy") or "")
     page.add(0, "Description:", obj.get("description") or "")
-    page.add(0, "Annotations:", labels_text(obj["metadata"].get("annotations")))
+    page.add_value(0, "Annotations:", labels_text(obj["metadata"].get("annotations")))
 
 
 # --- roles

@@ -291,6 +291,7 @@ _LAYOUTS = {
     ),
     ("batch", "Job"): _Layout(workloads.describe_job),
     ("batch", "CronJob"): _Layout(workloads.describe_cron_job),
+    ("autoscaling", "HorizontalPodAutoscaler"): _Layout(workloads.describe_autoscaler),
     ("policy", "PodDisruptionBudget"): _Layout(workloads.describe_disruption_budget),
     ("", "Service"): _Layout(network.describe_service, _for_service),
     ("discovery.k8s.io", "EndpointSlice"): _Layout(network.describe_endpoint_slice),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import Any
 
@@ -9,13 +10,11 @@ from .page import Json, Page
 
 __all__ = ["describe_generic", "field_title"]
 
-_ACRONYMS = {"API", "URL", "UID", "OSB", "GUID"}
+_ACRONYMS = {"API", "URL", "UID", "GUID"}
 _SKIPPED = {
     f".metadata.{field}"
     for field in ("managedFields", "name", "namespace", "labels", "annotations")
 }
-# A run of capitals before a lower-case word: its last capital begins the word.
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^A-Za-z]+")
 
 
 def describe_generic(page: Page, obj: Json) -> None:
@@ -58,8 +57,22 @@ def field_title(field: str) -> str:
     """`Creation Timestamp` for `creationTimestamp`; a name with other characters stays."""
     if not re.fullmatch(r"[^\W\d_]+(?:-|[^\W\d_])*", field):
         return field
-    parts = _WORDS.findall(field)
+    parts = _words(field)
     words = [
         word.upper() if word.upper() in _ACRONYMS else word[:1].upper() + word[1:] for word in parts
     ]
     return " ".join(words)
+
+
+def _words(field: str) -> list[str]:
+    """The words of a name in camel case, as kubectl finds them: `Cluster I Ps`, `Pod CIDRs`."""
+    parts: list[str] = []
+    for _, chars in itertools.groupby(field, key=lambda char: (char.isupper(), char.islower())):
+        part = "".join(chars)
+        if not (parts and part[0].islower() and parts[-1][-1].isupper()):
+            parts.append(part)
+        elif len(parts[-1]) == 2:
+            parts[-1:] = [parts[-1][0], parts[-1][1] + part]
+        else:
+            parts[-1] += part
+    return parts

@@ -14,6 +14,7 @@ from .page import Json, Page, go_bool, labels_text, local_time, quantity, select
 from .pods import add_template
 
 __all__ = [
+    "describe_autoscaler",
     "describe_cron_job",
     "describe_daemon_set",
     "describe_deployment",
@@ -91,8 +92,9 @@ def describe_deployment(page: Page, deployment: Json, replica_sets: Sequence[Jso
     new = next(
         (each for each in owned if _without_hash(each["spec"]["template"]) == template), None
     )
-    page.add(0, "OldReplicaSets:", _set_names([each for each in owned if each is not new]))
-    page.add(0, "NewReplicaSet:", _set_names([new] if new else []))
+    if owned:
+        page.add(0, "OldReplicaSets:", _set_names([each for each in owned if each is not new]))
+        page.add(0, "NewReplicaSet:", _set_names([new] if new else []))
 
 
 def _without_hash(template: Json) -> tuple[object, object]:
@@ -273,3 +275,77 @@ def describe_disruption_budget(page: Page, obj: Json) -> None:
         ("Total:", "expectedPods"),
     ):
         page.add(2, title, status.get(field) or 0)
+
+
+# --- autoscalers
+
+
+def describe_autoscaler(page: Page, obj: Json) -> None:
+    spec, status = obj.get("spec") or {}, obj.get("status") or {}
+    page.add_metadata(obj)
+    page.add(0, "CreationTimestamp:", local_time(obj["metadata"].get("creationTimestamp")))
+    target = spec.get("scaleTargetRef") or {}
+    page.add(0, "Reference:", f"{target.get('kind')}/{target.get('name')}")
+    page.add(0, "Metrics:", "( current / target )")
+    current = status.get("currentMetrics") or ()
+    for number, metric in enumerate(spec.get("metrics") or ()):
+        _add_metric(page, metric, current[number] if number < len(current) else {})
+    page.add(0, "Min replicas:", spec.get("minReplicas", "<unset>"))
+    page.add(0, "Max replicas:", spec.get("maxReplicas") or 0)
+    if spec.get("behavior"):
+        page.add(0, "Behavior:")
+        for title, field in (("Scale Up:", "scaleUp"), ("Scale Down:", "scaleDown")):
+            if rules := spec["behavior"].get(field):
+                page.add(1, title)
+                _add_scaling_rules(page, rules)
+    replicas, desired = status.get("currentReplicas") or 0, status.get("desiredReplicas") or 0
+    page.add(0, f"{target.get('kind')} pods:", f"{replicas} current / {desired} desired")
+    if status.get("conditions"):
+        page.add(0, "Conditions:")
+        page.add_table(1, ("Type", "Status", "Reason", "Message"))
+        for each in status["conditions"]:
+            names = ("type", "status", "reason", "message")
+            page.add(1, *(each.get(name) or "" for name in names))
+
+
+def _add_metric(page: Page, metric: Json, current: Json) -> None:
+    kind = str(metric.get("type") or "")
+    field = kind[:1].lower() + kind[1:]
+    source = metric.get(field) or {}
+    found = (current.get(field) or {}).get("current") or {}
+    target = source.get("target") or {}
+    name = (source.get("metric") or {}).get("name")
+    described = source.get("describedObject") or {}
+    container = f' of container "{source.get("container")}"' if "container" in source else ""
+    average = target.get("averageValue") is not None
+    title = {
+        "resource": f"resource {source.get('name')}{container} on pods",
+        "containerResource": f"resource {source.get('name')}{container} on pods",
+        "pods": f'"{name}" on pods',
+        "object": f'"{name}" on {described.get("kind")}/{described.get("name")}',
+        "external": f'"{name}"',
+    }.get(field, kind)
+    if field in ("object", "external"):
+        title += f" (target {'average ' if average else ''}value)"
+    if target.get("averageUtilization") is not None:
+        used = found.get("averageUtilization")
+        amount = quantity(found.get("averageValue") or "0")
+        shown = "<unknown>" if used is None else f"{used}% ({amount})"
+        text = f"{shown} / {target['averageUtilization']}%"
+        page.add(1, f"{title}  (as a percentage of request):", text)
+        return
+    key = "averageValue" if average else "value"
+    shown = quantity(found[key]) if found.get(key) is not None else "<unknown>"
+    page.add(1, f"{title}:", f"{shown} / {quantity(target.get(key) or '0')}")
+
+
+def _add_scaling_rules(page: Page, rules: Json) -> None:
+    if rules.get("stabilizationWindowSeconds") is not None:
+        page.add(2, f"Stabilization Window: {rules['stabilizationWindowSeconds']} seconds")
+    if rules.get("policies"):
+        page.add(2, f"Select Policy: {rules.get('selectPolicy') or 'Max'}")
+        page.add(2, "Policies:")
+        for each in rules["policies"]:
+            value, period = each.get("value"), each.get("periodSeconds")
+            kind = f"- Type: {each.get('type')}"
+            page.add(3, kind, f"Value: {value}", f"Period: {period} seconds")
