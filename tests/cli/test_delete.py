@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,6 +17,7 @@ from kubeloop.wire.core.v1 import ConfigMap
 from kubeloop.wire.meta.v1 import ObjectMeta
 
 from .conftest import Call, line_of, started, until
+from .test_program import NOT_FOR_GET
 
 
 @pytest.fixture
@@ -204,3 +207,28 @@ def test_an_object_that_was_created_again_is_not_waited_for(
 
     assert (result.exit_code, result.stderr) == (0, "")
     assert "one" in names(client)
+
+
+DELETE = """
+import sys
+from kubeloop.cli import main
+
+sys.argv = ["kubeloop", "delete", "pod/web-1", "-n", "shop", "--dry-run=server"]
+try:
+    main()
+finally:
+    print(*sys.modules, file=sys.stderr)
+"""
+
+
+@pytest.mark.timeout(60)
+def test_a_deletion_by_name_loads_nothing_for_manifests_and_other_commands(
+    environment: dict[str, str],
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", DELETE], env=environment, capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout.endswith("(server dry run)\n")
+    unneeded = NOT_FOR_GET - {"kubeloop.wire.manifests"} | {"kubeloop.cli.get"}
+    assert unneeded & set(done.stderr.split()) == set()

@@ -6,14 +6,12 @@ sent.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import click
 import msgspec
 
-from kubeloop.patches import apply_merge_patch
 from kubeloop.runtime import Client
 
 from .failures import CommandFailed
@@ -155,6 +153,8 @@ async def _change(client: Client, ref: ObjectRef, change: _Change, *, single: bo
             metadata["resourceVersion"] = change.resource_version
         patch = {"metadata": metadata}
         if change.outcomes.dry_run == "client":
+            from kubeloop.patches import apply_merge_patch
+
             after = apply_merge_patch(before, patch)
         else:
             is_dry = change.outcomes.is_server_dry_run
@@ -192,7 +192,7 @@ def _outcome(old: dict[str, str], new: dict[str, str], change: _Change) -> str:
             print_line(f'label "{key}" not found.')
     if old == new:
         return "not labeled"
-    is_shorter = len(json.dumps(new)) < len(json.dumps(old))
+    is_shorter = len(msgspec.json.encode(new)) < len(msgspec.json.encode(old))
     return "unlabeled" if is_shorter and not change.overwrite else "labeled"
 
 
