@@ -193,6 +193,10 @@ class Inspector:
             raise InvalidArgument(
                 f"search: no cache {query.cache!r} (its informer may have stopped)"
             )
+        if query.manager and not query.cache:
+            managers = [each for each in self._last.manager_parts if each.name == query.manager]
+            names = {name for each in managers for _, name in each.informers}
+            caches = {name: each for name, each in caches.items() if name in names}
         return msgspec.json.encode(await asyncio.to_thread(search, caches, query))
 
     async def object(self, cache: str, key: ObjectKey) -> bytes | None:

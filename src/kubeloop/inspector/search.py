@@ -32,6 +32,7 @@ class Query(msgspec.Struct, frozen=True):
     """The filters of a search; an empty one matches everything."""
 
     cache: str = ""
+    manager: str = ""
     name: str = ""  # a substring
     namespace: str = ""
     labels: str = ""  # a selector
