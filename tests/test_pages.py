@@ -30,6 +30,7 @@ PAGES = (
     "docs/how-to/events.md",
     "docs/how-to/everyday.md",
     "docs/how-to/from-client-go.md",
+    "docs/how-to/how-do-i.md",
     "docs/index.md",
     "docs/how-to/inspector.md",
     "docs/how-to/large-clusters.md",

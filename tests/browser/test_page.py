@@ -221,8 +221,8 @@ async def test_the_page_can_be_restricted_to_one_manager(
 ) -> None:
     await client.apply(a_config("web-1"))
     managers = [Manager(server.config, signals=False, tune_gc=False, logs=False) for _ in "ab"]
-    for manager, kind in zip(managers, (ConfigMap, Secret), strict=True):
-        manager.cache(kind, namespace="default")
+    managers[0].cache(ConfigMap, namespace="default")
+    managers[1].cache(Secret, namespace="default")
     async with (
         running(managers[0]),
         Inspector(*managers) as inspector,
