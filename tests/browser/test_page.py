@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+from pathlib import Path
 
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from kubeloop.inspector import Inspector
+from kubeloop.inspector import Inspector, Replay, record_url
 from kubeloop.kit import running
 from kubeloop.runtime import Client, Manager
 from kubeloop.testing import APIServer, Match
@@ -300,3 +302,37 @@ async def test_a_hidden_tab_opens_no_stream_until_it_is_visible(
 
     await expect(page.locator("#connection")).to_have_text("live")
     assert viewers == 0
+
+
+async def test_a_recording_is_shown_step_by_step(
+    chromium: Browser, inspector: Inspector, client: Client, tmp_path: Path
+) -> None:
+    path = tmp_path / "run.kubeloop"
+    recording = asyncio.create_task(record_url(inspector.url, path))
+    while not (path.exists() and path.stat().st_size):
+        await asyncio.sleep(0.01)
+    await client.apply(a_config("web-3", colour="<b>green</b>"))
+    samples = inspector.stats().samples
+    while inspector.stats().samples < samples + 3:
+        await asyncio.sleep(0.05)
+    recording.cancel()
+    await asyncio.wait([recording])
+
+    async with Replay(path) as replay:
+        windows = Windows(chromium, lambda: replay.url)
+        page = await windows.open()
+        await expect(page.locator("#connection")).to_have_text("recording")
+        await expect(page.locator(CONFIGS)).to_contain_text("4 objects")
+        await page.fill("#recording input", "0")
+        await expect(page.locator("#recording output")).to_contain_text("step 1 of")
+        await expect(page.locator(CONFIGS)).to_contain_text("3 objects")
+        await page.keyboard.press("/")
+        await expect(page.locator(".row b")).to_have_text(["cart-1", "database", "web-1", "web-2"])
+        while not await page.locator(".row b:text-is('web-3')").count():
+            await page.click("[data-step=next]")
+        await page.click(".row:has-text('web-3')")
+        await expect(page.locator(".yaml")).to_contain_text("colour: <b>green</b>")
+        await page.reload()
+
+        await expect(page.locator("h1")).to_have_text("web-3")
+        assert windows.errors == []

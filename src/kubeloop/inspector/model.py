@@ -27,6 +27,7 @@ __all__ = [
     "Other",
     "Process",
     "Queue",
+    "RecordingPosition",
     "Snapshot",
     "Totals",
 ]
@@ -186,6 +187,14 @@ class ManagerState(msgspec.Struct, frozen=True):
     is_leader: bool
 
 
+class RecordingPosition(msgspec.Struct, frozen=True):
+    """Which step of a recording a snapshot is."""
+
+    step: int
+    steps: int
+    omitted: int  # objects that are not in the recording
+
+
 class Snapshot(msgspec.Struct, frozen=True):
     """The state of the process at one time."""
 
@@ -200,6 +209,7 @@ class Snapshot(msgspec.Struct, frozen=True):
     unreadable: Mapping[str, str]  # whose `stats()` failed, with the error
     journal: tuple[JournalEntry, ...]
     managers: tuple[ManagerState, ...] = ()  # the running ones first; empty if there is only one
+    recording: RecordingPosition | None = None  # None if it is live
 
 
 class Difference(msgspec.Struct, frozen=True):

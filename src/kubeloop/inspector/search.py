@@ -37,6 +37,7 @@ class Query(msgspec.Struct, frozen=True):
     namespace: str = ""
     labels: str = ""  # a selector
     after: int = 0  # the number of objects on earlier pages
+    step: int = -1  # of a recording; the last one by default
 
 
 class Row(msgspec.Struct, frozen=True):

@@ -114,7 +114,9 @@ function seconds(span) {
 }
 
 const ago = (span) => (span == null ? "never" : span < 1.5 ? "now" : `${seconds(Math.floor(span))} ago`);
-const since = (time) => ago(Math.max((Date.now() - Date.parse(time)) / 1000, 0));
+// In a recording, the time of its step.
+const currentTime = () => (snapshot?.recording ? Date.parse(snapshot.at) : Date.now());
+const since = (time) => ago(Math.max((currentTime() - Date.parse(time)) / 1000, 0));
 const clock = (time) => new Date(time).toLocaleTimeString("en-GB");
 const plural = (count, noun, many = `${noun}s`) => `${whole.format(count)} ${count === 1 ? noun : many}`;
 
@@ -481,7 +483,7 @@ async function refresh({ view, query }) {
   const requested = location.hash;
   loadedAt = Date.now();
   try {
-    const body = await fetchJson(`${view}?${new URLSearchParams(query)}`);
+    const body = await fetchJson(`${view}?${new URLSearchParams({ ...query, ...(snapshot?.recording && { step: snapshot.recording.step }) })}`);
     if (location.hash !== requested) return;
     [result, failure] = [body, ""];
   } catch (error) {
@@ -534,6 +536,11 @@ function fillForm(query) {
 let typing = null;
 
 function onInput(event) {
+  if (event.target.matches("#recording input")) {
+    stopPlaying();
+    goToStep(Number(event.target.value));
+    return;
+  }
   const form = event.target.closest(".search");
   if (!form) return;
   clearTimeout(typing);
@@ -552,7 +559,7 @@ function useForm(form) {
   const query = Object.fromEntries(new FormData(form));
   const cache = snapshot?.informers.find((informer) => informer.id === query.cache);
   if (query.manager && cache && cache.manager !== query.manager) delete query.cache;
-  history.replaceState(null, "", link("search", query));
+  history.replaceState(null, "", `${location.search}${link("search", query)}`);
   current = location.hash;
 }
 
@@ -637,9 +644,55 @@ function render() {
   else overview(snapshot, query);
 }
 
+// --- the steps of a recording
+
+let step = /^\?step=(\d+)$/.exec(location.search)?.[1] ?? null; // null: the last one
+let player = null;
+
+function drawRecording({ recording, at }) {
+  $("recording").hidden = !recording;
+  if (!recording) return;
+  const button = (name, text, label) => h("button", { type: "button", "data-step": name, "aria-label": label }, text);
+  patch($("recording"), h("div", { id: "recording" },
+    button("previous", "‹", "Previous step"),
+    button("play", player ? "Pause" : "Play", player ? "Pause" : "Play"),
+    button("next", "›", "Next step"),
+    h("input", { type: "range", min: "0", max: String(recording.steps - 1), "aria-label": "Step of the recording" }),
+    h("output", {}, `${new Date(at).toLocaleString("en-GB")} · step ${whole.format(recording.step + 1)} of ${whole.format(recording.steps)}`),
+    recording.omitted > 0 && h("small", {}, `${plural(recording.omitted, "object")} not recorded`)));
+  const slider = document.querySelector("#recording input");
+  if (slider !== document.activeElement || player) slider.value = String(recording.step);
+}
+
+function goToStep(number) {
+  const { steps } = snapshot.recording;
+  step = Math.min(Math.max(number, 0), steps - 1);
+  if (step === steps - 1) stopPlaying();
+  history.replaceState(null, "", `?step=${step}${location.hash}`);
+  connect();
+}
+
+function stopPlaying() {
+  clearInterval(player);
+  player = null;
+}
+
+function onStep(name) {
+  const { step: now, steps } = snapshot.recording;
+  if (name === "play" && !player) {
+    player = setInterval(() => goToStep(snapshot.recording.step + 1), 1000);
+    goToStep(now === steps - 1 ? 0 : now + 1);
+    return;
+  }
+  stopPlaying();
+  if (name === "play") render();
+  else goToStep(name === "next" ? now + 1 : now - 1);
+}
+
 let announced = "";
 
-function drawHeader({ process, informers, elections, controllers }) {
+function drawHeader({ process, informers, elections, controllers, recording, at }) {
+  drawRecording({ recording, at });
   $("name").textContent = process.name;
   document.querySelector(".search-link").setAttribute("href", searchHere());
   $("process").textContent = `pid ${process.pid} on ${process.host}`;
@@ -714,6 +767,8 @@ function onClick(event) {
   openedRow = event.target.closest("[data-row]")?.dataset.key ?? ""; // also by the Enter key
   const form = typing !== null && document.querySelector(".search");
   if (form && event.target.closest("a")) useForm(form); // before the location changes
+  const control = event.target.closest("[data-step]");
+  if (control) onStep(control.dataset.step);
   const copy = event.target.closest("[data-copy]");
   if (copy) copyYaml(copy);
   const tab = event.target.closest("[data-filter]");
@@ -736,15 +791,16 @@ function setConnection(state, text) {
 
 function connect() {
   source?.close();
-  source = new EventSource("stream");
+  source = new EventSource(step == null ? "stream" : `stream?step=${step}`);
   source.onmessage = (event) => {
     receivedAt = Date.now();
     const before = snapshot;
     snapshot = JSON.parse(event.data);
-    setConnection("live", "live");
+    setConnection("live", snapshot.recording ? "recording" : "live");
     render();
     if (!before) focusSearch();
-    if (!before || versions(before) !== versions(snapshot)) refreshView(before);
+    const isOtherStep = before?.recording && before.recording.step !== snapshot.recording?.step;
+    if (isOtherStep || !before || versions(before) !== versions(snapshot)) refreshView(before);
   };
   source.onerror = () => {
     setConnection("lost", "the process does not respond, retrying");
@@ -764,7 +820,7 @@ function refreshView(before) {
 }
 
 function checkSilence() {
-  if (source?.readyState === EventSource.OPEN && Date.now() - receivedAt > 5000) {
+  if (!snapshot?.recording && source?.readyState === EventSource.OPEN && Date.now() - receivedAt > 5000) {
     setConnection("silent", `no data for ${seconds((Date.now() - receivedAt) / 1000)}: the event loop may be blocked`);
   }
 }
