@@ -83,6 +83,7 @@ async def test_a_recording_has_the_page_and_the_objects_of_each_step(
 
     assert replay.steps >= 3
     assert await names_at(replay, 0) == ["web-1"]
+    assert sum(each.objects for each in (await snapshot_of(replay, 0)).informers) == 1
     assert await names_at(replay, 1) == ["database", "web-1"]
     assert await names_at(replay, 1, name="web") == ["web-1"]
     assert await names_at(replay, 1, labels="app=web") == ["web-1"]

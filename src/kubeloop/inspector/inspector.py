@@ -203,6 +203,7 @@ class Inspector:
 
     def start_recording(self) -> Recorder:
         """A recorder of everything from now on, until `stop_recording`."""
+        self._sample()  # the first step shows the same time as the objects of the start
         recorder = Recorder(informers_of(self._parts), self._renderer, self._clock.time())
         recorder.add_step(self.snapshot())
         self._recorders.append(recorder)

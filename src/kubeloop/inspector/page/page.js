@@ -737,7 +737,7 @@ const searchHere = () => link("search", { manager: route(lastOverview).query.man
 function onKey(event) {
   const field = event.target.closest("input, select, textarea");
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.key === "/" && !field) {
+  if (event.key === "/" && (!field || field.type === "range")) {
     event.preventDefault();
     const box = document.querySelector(".search [name=name]");
     if (box) box.focus();
