@@ -30,6 +30,7 @@ PAGES = (
     "docs/how-to/events.md",
     "docs/how-to/everyday.md",
     "docs/how-to/from-client-go.md",
+    "docs/how-to/how-do-i.md",
     "docs/index.md",
     "docs/how-to/inspector.md",
     "docs/how-to/large-clusters.md",
@@ -57,6 +58,17 @@ def test_the_code_of_a_page_runs_as_its_reader_runs_it(page: str, tmp_path: Path
             reader.open_shop()
 
         reader.follow(page)
+
+
+def test_every_job_of_the_page_how_do_i_takes_at_most_five_lines() -> None:
+    blocks = [
+        [line for line in block.text.splitlines() if line and "import " not in line]
+        for block in blocks_of("docs/how-to/how-do-i.md", "python")
+        if block.title
+    ]
+
+    assert len(blocks) > 40
+    assert [lines for lines in blocks if len(lines) > 5] == []
 
 
 def test_tests_run_every_page_with_code() -> None:

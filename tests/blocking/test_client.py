@@ -126,6 +126,19 @@ def test_manifests_are_applied_in_order(client: Client, tmp_path: Path) -> None:
     assert client.core_v1.config_maps("shop").exists("a")
 
 
+def test_what_a_folder_does_not_have_any_more_is_pruned(client: Client, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        text = f"{{apiVersion: v1, kind: ConfigMap, metadata: {{name: {name}}}}}\n"
+        (tmp_path / f"{name}.yaml").write_text(text)
+    client.apply_set("shop", tmp_path)
+    (tmp_path / "a.yaml").unlink()
+
+    result = client.apply_set("shop", tmp_path)
+
+    assert [str(each) for each in result.pruned] == ["configmap/a"]
+    assert not client.core_v1.config_maps().exists("a")
+
+
 def test_discovery_and_version_are_available(client: Client) -> None:
     core = GroupVersion("", "v1")
 

@@ -74,6 +74,8 @@ async def inspector(server: APIServer, client: Client) -> AsyncIterator[Inspecto
     @manager.controller(ConfigMap, name="painter", workers=2)
     async def reconcile(key: ObjectKey, ctx: Context) -> Result | None:
         config = ctx.get(ConfigMap, key)
+        if config is not None and "<" in config.data.get("colour", ""):
+            raise ValueError(f"cannot paint {config.data['colour']}")
         if config is not None:
             ctx.recorder.event(config, "Normal", "Painted", "painted %s", config.data)
         return None

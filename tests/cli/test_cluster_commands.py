@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import platform
+import signal
 import sys
 from pathlib import Path
 
+import aiohttp
 import pytest
 
 import kubeloop as package
@@ -15,7 +18,7 @@ from kubeloop.inspector import Inspector
 from kubeloop.testing import APIServer, StatusError
 from kubeloop.workqueue import WorkQueue
 
-from .conftest import Call, finished
+from .conftest import Call, finished, line_of, started
 
 CONFIG_WITH_SECRETS = """
 apiVersion: v1
@@ -192,6 +195,32 @@ async def test_a_missing_browser_is_reported_in_one_line(
     assert exit_code == code
     assert page.url in out.splitlines()
     assert errors.splitlines() == expected[:code]
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent in another way there")
+async def test_a_process_is_recorded_and_replayed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    path = tmp_path / "run.kubeloop"
+    queue: WorkQueue[str] = WorkQueue(name="keys")
+    async with Inspector(queue, name="shop", token="t0ken"):
+        with started(environment, "inspect", "--record", str(path)) as process:
+            while not (path.exists() and path.stat().st_size):
+                await asyncio.sleep(0.01)
+            process.send_signal(signal.SIGINT)
+            out, errors = await asyncio.to_thread(process.communicate)
+    with started(environment, "inspect", "--replay", str(path)) as replay:
+        url = line_of(replay).strip()
+        async with aiohttp.ClientSession() as session, session.get(url) as response:
+            page = await response.text()
+
+    assert (process.returncode, out.startswith("Recorded")) == (0, True)
+    assert "Recording shop (pid" in errors
+    assert "t0ken" not in out + errors
+    assert "kubeloop inspector" in page
 
 
 @pytest.mark.usefixtures("runtime_directory")

@@ -6,11 +6,12 @@ import io
 from xml.etree import ElementTree as ET
 
 import demo_picture
+import msgspec
 import pytest
 from rich.console import Console
 
 from kubeloop.cli.demo.dashboard import render
-from kubeloop.cli.demo.log import DemoLog, EntryType, entry_text
+from kubeloop.cli.demo.log import DemoLog, EntryType, entry_text, plural
 from kubeloop.cli.demo.panels import sparkline
 from kubeloop.cli.demo.snapshot import (
     ActivityHistory,
@@ -74,7 +75,7 @@ def test_the_dashboard_fills_the_screen_exactly(size: tuple[int, int], snapshot:
     assert "✓ recovered" in "\n".join(lines)  # the newest entry is always shown
 
 
-@pytest.mark.parametrize("size", [(80, 24), (140, 40)])
+@pytest.mark.parametrize("size", [(80, 24), (120, 30), (140, 40)])
 def test_failures_are_shown_in_words(size: tuple[int, int], snapshot: Snapshot) -> None:
     text = "\n".join(lines_of(snapshot, *size))
 
@@ -84,6 +85,25 @@ def test_failures_are_shown_in_words(size: tuple[int, int], snapshot: Snapshot) 
     assert "3 keys, 1 processing, 2 delayed" in text
     assert "4 of 120 failed" in text
     assert "http://127.0.0.1:5678/" in text
+
+
+@pytest.mark.parametrize("width", [80, 119, 120, 125, 140, 200])
+def test_the_lines_of_the_controller_are_complete(width: int, snapshot: Snapshot) -> None:
+    busy = ControllerSnapshot(1, 12, 34, 1234, 123, 56.7, 0.123, (0, 1, 5) * 20, (1,) * 60)
+
+    text = "\n".join(lines_of(msgspec.structs.replace(snapshot, controller=busy), width, 30))
+
+    assert "1 key, 12 processing, 34 delayed" in text
+    assert "57/s, 123 ms each, 123 of 1234 failed" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [(plural(0, "key"), "0 keys"), (plural(1, "key"), "1 key"), (plural(2, "key"), "2 keys"),
+     (plural(1, "watch", "watches"), "1 watch"), (plural(3, "watch", "watches"), "3 watches")],
+)  # fmt: skip
+def test_one_is_singular_and_every_other_number_plural(text: str, expected: str) -> None:
+    assert text == expected
 
 
 @pytest.mark.parametrize("size", [(20, 5), (10, 3), (1, 1)])

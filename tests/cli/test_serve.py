@@ -83,6 +83,38 @@ def test_simulated_workloads_run() -> None:
         assert stop(process, signal.SIGINT) == (0, "Press Ctrl-C to stop\n")
 
 
+def test_simulated_containers_have_programs_files_and_a_web_server(tmp_path: Path) -> None:
+    with (
+        started(ENVIRONMENT, "serve", "-f", str(SHOP), "--simulate") as process,
+        Client(ClusterConfig.load(kubeconfig_of(process))) as client,
+    ):
+        pods = client.core_v1.pods("shop")
+        pods.wait_for("web-1", condition="Ready", timeout=50)
+        outputs = [
+            pods.exec("web-1", words).text
+            for words in (
+                ["echo", "a", "b"],
+                ["hostname"],
+                ["ls", "/etc"],
+                ["cat", "/etc/motd"],
+            )
+        ]
+        missing = pods.exec("web-1", ["ls", "/missing"])
+        pods.copy_from("web-1", "/etc/motd", tmp_path / "motd")
+        with (
+            pods.port_forward("web-1", 80) as local,
+            closing(HTTPConnection("127.0.0.1", local.port)) as connection,
+        ):
+            connection.request("GET", "/")
+            page = connection.getresponse().read()
+        assert "UTC" in pods.exec("web-1", ["date"]).text
+
+    assert outputs == ["a b\n", "web-1\n", "motd\n", "simulated by kubeloop\n"]
+    assert (missing.exit_code, missing.stderr) == (2, b"ls: /missing: No such file or directory\n")
+    assert (tmp_path / "motd").read_text() == "simulated by kubeloop\n"
+    assert b"simulated by kubeloop" in page
+
+
 def test_rbac_requires_tls_and_a_token(tmp_path: Path) -> None:
     file = str(
         tmp_path / "kubeconfig"

@@ -210,7 +210,7 @@ def test_files_are_copied_both_ways(kubeloop: Call, server: APIServer, tmp_path:
     files = server.kubelet.files({"/srv/www/index.html": "hi"})
 
     there = kubeloop("cp", "web-1:/srv/www", "site", "-n", "shop")
-    back = kubeloop("cp", "site/", "web-1:/tmp/", "-n", "shop")
+    back = kubeloop("cp", "site/", "shop/web-1:/tmp/")  # as kubectl names a pod of a namespace
 
     assert (there.exit_code, back.exit_code) == (0, 0)
     assert (tmp_path / "site" / "index.html").read_text() == "hi"

@@ -280,7 +280,7 @@ async def test_a_timeout_names_the_pods_that_are_left(client: APIClient) -> None
     await on_node(client, "other", owner="ReplicaSet")
     await a_budget(client, 0)
 
-    with pytest.raises(DrainFailed, match="1 pods are left: pod default/web: global") as error:
+    with pytest.raises(DrainFailed, match="1 pod is left: pod default/web: global") as error:
         await client.core_v1.nodes().drain("node-1", timeout=1)
 
     (failure,) = error.value.errors.values()

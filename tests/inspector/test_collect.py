@@ -21,10 +21,11 @@ from kubeloop.inspector.journal import (
     changes_between,
     entry_of_event,
 )
-from kubeloop.inspector.model import Process, Snapshot
+from kubeloop.inspector.model import Failing, Process, Snapshot
 from kubeloop.inspector.samples import Sample, check_parts, take_sample
 from kubeloop.inspector.timeline import SPAN, Timeline, total
-from kubeloop.runtime import Client, ControllerStats, ManagerState, ManagerStats
+from kubeloop.meta import ObjectKey
+from kubeloop.runtime import Client, ControllerStats, FailingKey, ManagerState, ManagerStats
 from kubeloop.wire.core.v1 import ConfigMap, Event, ObjectReference
 from kubeloop.workqueue import PriorityQueue, QueueStats, WorkQueue
 
@@ -241,16 +242,18 @@ class FixedStats(msgspec.Struct):
         return self.value
 
 
-def a_manager(client: Client, identity: str, state: str = "running") -> FixedStats:
+def a_manager(
+    client: Client, identity: str, state: str = "running", **controller: Any
+) -> FixedStats:
     """A manager with an informer for its only controller."""
-    informer = client.informer(ConfigMap)
+    informer = client.informer(ConfigMap, namespace="shop")
     informer.add_key_handler(lambda _: None, name="controller website")
     elector = msgspec.structs.replace(an_elector(Standby()), identity=identity)
     stats = ManagerStats(
         ManagerState(state),
         False,
         informers=(informer.stats(),),
-        controllers=(a_controller(),),
+        controllers=(a_controller(informers=(informer.name,), **controller),),
         election=elector,
     )
     return FixedStats(stats)
@@ -265,6 +268,31 @@ async def test_of_two_managers_each_cache_belongs_to_its_own_controller(client: 
         ("website~2", "bob"),
     ]
     assert [each.manager for each in page.informers] == ["alice", "bob"]
+
+
+async def test_running_managers_are_first(client: Client) -> None:
+    states = {"alice": "ended", "bob": "running", "carol": "starting"}
+    managers = [a_manager(client, name, state) for name, state in states.items()]
+
+    page = page_of(take_sample(managers))
+
+    assert [each.name for each in page.managers] == ["bob", "carol", "alice"]
+    assert [each.manager for each in page.controllers] == ["bob", "carol", "alice"]
+    assert [each.manager for each in page.informers] == ["bob", "carol", "alice"]
+
+
+async def test_a_controller_has_its_failing_keys_and_the_caches_of_their_objects(
+    client: Client,
+) -> None:
+    key = FailingKey(ObjectKey("shop", "web"), "no disk", 3, is_terminal=False, age=1.23)
+    managers = [a_manager(client, "alice"), a_manager(client, "bob", failing=(key,) * 150)]
+
+    first, second = page_of(take_sample(managers)).controllers
+
+    assert first.caches == {"shop": "configmaps in shop"}
+    assert second.caches == {"shop": "configmaps in shop~2"}
+    assert (len(second.failing), second.failing_total) == (100, 150)
+    assert second.failing[0] == Failing("shop/web", "no disk", 3, is_terminal=False, age=1.2)
 
 
 async def test_a_single_manager_has_no_name_on_the_page(client: Client) -> None:

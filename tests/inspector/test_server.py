@@ -26,7 +26,7 @@ class FakePageData:
         self.snapshots = 0
         self.padding = 0
 
-    def snapshot(self) -> bytes:
+    def snapshot(self, step: int = -1) -> bytes:
         self.snapshots += 1
         return f'{{"number":{self.snapshots},"padding":"{"x" * self.padding}"}}'.encode()
 
@@ -35,7 +35,11 @@ class FakePageData:
             raise InvalidArgument("selector: no")
         return f'{{"after":{query.after}}}'.encode()
 
-    async def object(self, cache: str, key: ObjectKey) -> bytes | None:
+    def start_recording(self) -> None: ...
+
+    def stop_recording(self, recorder: object, /) -> None: ...
+
+    async def object(self, cache: str, key: ObjectKey, step: int = -1) -> bytes | None:
         return f'{{"key":"{key}"}}'.encode() if cache == "pods" else None
 
 

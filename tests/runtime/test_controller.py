@@ -18,6 +18,7 @@ from kubeloop.runtime import (
     Context,
     NotCached,
     Result,
+    TerminalError,
     WatchSource,
     generation_changed,
 )
@@ -383,3 +384,52 @@ async def test_only_the_event_is_dropped_if_its_type_is_unknown(
         await harness.clock.settle()
 
     assert harness.controller.stats().succeeded == 1
+
+
+async def test_a_failing_key_is_in_the_stats_with_its_error_until_it_succeeds(
+    harness: ControllerHarness,
+) -> None:
+    async with harness.running(returns(OSError("no disk"), OSError("still no disk"))):
+        harness.sites.put(a_site("shop"))
+        await harness.until(lambda: harness.controller.stats().failed == 1)
+        (failing,) = harness.controller.stats().failing
+        assert (str(failing.key), failing.error, failing.attempts) == ("default/shop", "no disk", 1)
+        await harness.clock.advance(0.006)
+        (failing,) = harness.controller.stats().failing
+        assert (failing.error, failing.attempts) == ("still no disk", 2)
+
+        await harness.clock.advance(1)
+
+        assert harness.controller.stats().succeeded == 1
+        assert harness.controller.stats().failing == ()
+
+
+async def test_a_key_with_a_terminal_error_is_failing_until_a_change(
+    harness: ControllerHarness,
+) -> None:
+    async with harness.running(returns(TerminalError("no such registry"))):
+        harness.sites.put(a_site("shop"))
+        await harness.clock.advance(60)
+        (failing,) = harness.controller.stats().failing
+        assert (failing.is_terminal, round(failing.age)) == (True, 60)
+
+        harness.sites.put(a_site("shop", replicas=2))
+        await harness.until(lambda: len(harness.calls) == 2)
+        await harness.clock.settle()
+
+        assert harness.controller.stats().failing == ()
+
+
+async def test_only_a_number_of_failing_keys_is_stored(
+    harness: ControllerHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kubeloop.runtime.controller.MAX_FAILING", 2)
+    async with harness.running(returns(*[OSError("x" * 5000)] * 3)):
+        for name in ("a", "b", "c"):
+            harness.sites.put(a_site(name))
+        await harness.until(lambda: harness.controller.stats().failed == 3)
+
+        failing = harness.controller.stats().failing
+
+    assert [each.key.name for each in failing] == ["b", "a"]
+    assert {len(each.error) for each in failing} == {1000}

@@ -31,6 +31,7 @@ class Kubectl:
             "KUBECONFIG": str(kubeconfig),
             "HOME": str(kubeconfig.parent),
             "PATH": os.environ["PATH"],
+            "KUBECTL_APPLYSET": "true",  # an alpha flag of apply
         }
         self.namespace = namespace
 

@@ -3,7 +3,8 @@
 A block with a title that is not a console is a file of that name; blocks with the same title are
 parts of one file. The title of a console is the name of its terminal. In a console, `$ ` starts a
 command and `> ` continues it, `^C` is Ctrl-C, and the rest is output; `…` stands for any text.
-Python without a title is a program if it calls `run(...)` at its end, tests if it defines some,
+A Python block with the title `python` or `python -m asyncio` is input for that interpreter. Python
+without a title is a program if it calls `run(...)` at its end, tests if it defines some,
 and otherwise input for `python -m asyncio`. `docs/how-to/shop.md` explains this to readers.
 Guarantees: every command runs in a real process, without the `KUBECONFIG` of the user; only those
 optional packages can be imported that the page says to install; output is waited for, without
@@ -52,8 +53,12 @@ OPTIONAL = {
     "pytest": ("pytest",),
     "pytest-asyncio": ("pytest_asyncio",),
 }
+_ASYNCIO = "python -m asyncio"
+# The interpreters that titles name, with their options: input that is no terminal needs `-i`.
+_INTERPRETERS = {_ASYNCIO: ("-m", "asyncio"), "python": ("-i",)}
 # Errors in the output of an interpreter.
-_ERROR = re.compile(r"^(Traceback \(most|\w*(Error|Exception)\b)|never awaited", re.MULTILINE)
+# A prompt may stand before them.
+_ERROR = re.compile(r"Traceback \(most|^\w*(Error|Exception)\b|never awaited", re.MULTILINE)
 _BLOCK = re.compile(
     r'^```(?P<language>\w+)(?: title="(?P<title>[^"]*)")?\n(?P<text>.*?)^```$',
     re.DOTALL | re.MULTILINE,
@@ -135,7 +140,8 @@ class Reader:
     def write_files(self, page: str) -> None:
         """Write the files of the page, and run nothing."""
         for block in blocks_of(page):
-            if block.title and block.language != "console":
+            is_file = block.title not in _INTERPRETERS and block.language != "console"
+            if block.title and is_file:
                 self._write(page, block)
 
     def output_of(self, command: str) -> str:
@@ -169,25 +175,23 @@ class Reader:
 
         Raises: AssertionError if the output differs from the page.
         """
-        statements: list[Block] = []
+        statements: dict[str, list[Block]] = {}  # by interpreter
         tests: list[str] = []
         for block in blocks_of(page):
             if block.language == "console":
                 self._terminal(block.title).play(self._replace(block.text))
+            elif interpreter := _interpreter_of(block):
+                statements.setdefault(interpreter, []).append(block)
             elif block.title:
                 self._write(page, block)
+            elif block.language == "python" and kind_of(block) == "tests":
+                tests.append(self._save(block, "test"))
             elif block.language == "python":
-                match kind_of(block):
-                    case "program":
-                        self._run(self._save(block, "program"))
-                    case "tests":
-                        tests.append(self._save(block, "test"))
-                    case _:
-                        statements.append(block)
+                self._run(self._save(block, "program"))
         if tests:
             self._run("-m", "pytest", *tests)
-        if statements:
-            self._run_interactively(statements)
+        for interpreter, blocks in statements.items():
+            self._run_interactively(blocks, *_INTERPRETERS[interpreter])
         for name, terminal in self._terminals.items():
             if name != SERVER:
                 terminal.finish()
@@ -196,6 +200,7 @@ class Reader:
         path = self._folder / block.title
         is_part = (page, block.title) in self._written
         self._written.add((page, block.title))
+        path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a" if is_part else "w", encoding="utf-8") as file:
             file.write(("\n\n" if is_part else "") + self._replace(block.text))
 
@@ -217,11 +222,11 @@ class Reader:
         message = f"{arguments}: exit code {done.returncode}\n{done.stdout}{done.stderr}"
         assert done.returncode == 0, message
 
-    def _run_interactively(self, blocks: list[Block]) -> None:
+    def _run_interactively(self, blocks: list[Block], *options: str) -> None:
         """Paste all blocks into one interpreter; it must report no error."""
         typed = "\n\n".join(self._replace(block.text) for block in blocks)
         done = subprocess.run(
-            [sys.executable, "-m", "asyncio"],
+            [sys.executable, *options],
             cwd=self._folder,
             env=self._env,
             # A last value, so that the interpreter drops its reference to the previous one.
@@ -396,6 +401,13 @@ def kind_of(block: Block) -> Literal["program", "tests", "lines"]:
     if re.search(r"^(?:async )?def test_", block.text, re.MULTILINE):
         return "tests"
     return "program" if re.search(r"^ *run\(", block.text, re.MULTILINE) else "lines"
+
+
+def _interpreter_of(block: Block) -> str:
+    """The interpreter into which a block is pasted; empty if it is none."""
+    if block.title or block.language != "python":
+        return block.title if block.title in _INTERPRETERS else ""
+    return _ASYNCIO if kind_of(block) == "lines" else ""
 
 
 def _environment(folder: Path) -> dict[str, str]:

@@ -45,7 +45,14 @@ from .reference import LoopReference
 
 if TYPE_CHECKING:  # imported only by programs that use an informer or an election
     from kubeloop import cache
-    from kubeloop.clients import Access, AccessRules, ObjectTree, RunResult
+    from kubeloop.clients import (
+        Access,
+        AccessRules,
+        AppliedSet,
+        ObjectTree,
+        RunResult,
+        WriteOptions,
+    )
     from kubeloop.election import Leadership
     from kubeloop.runtime import LeaderElection
     from kubeloop.wire.batch.v1 import Job
@@ -258,6 +265,33 @@ class Client(Clientset):
         return self._reference.call(
             lambda wrapped: cast("Callable[..., Awaitable[Any]]", wrapped.apply)(
                 what, kinds=kinds, **options
+            )
+        )
+
+    def apply_set(
+        self,
+        name: str,
+        what: Manifest,
+        /,
+        *,
+        kinds: Sequence[type[Kind]] = (),
+        namespace: str | None = None,
+        force: bool = False,
+        **options: Unpack[WriteOptions],
+    ) -> AppliedSet:
+        """Apply a manifest, and delete what an earlier one had and this one has not.
+
+        The objects get a label, and a Secret of this name keeps their kinds and namespaces, as
+        with `kubectl apply --prune --applyset`; `configmaps/shop` uses a ConfigMap. Nothing is
+        deleted unless everything was applied. With `force`, fields of other managers and
+        members of other sets are taken over.
+        Raises: as `apply`; InvalidArgument for a set of another tool and for members of another
+        set; PruneFailed when something cannot be deleted. After an interrupted or failed call,
+        the next one completes it.
+        """
+        return self._reference.call(
+            lambda wrapped: wrapped.apply_set(
+                name, what, kinds=kinds, namespace=namespace, force=force, **options
             )
         )
 

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kubeloop.discovery import NoResourceMatch
 from kubeloop.kit import run
+from kubeloop.runtime import Client
 
 from .completion import complete_container
 from .flags import Flags, cluster_flags, connect, pass_flags
-from .pods import choose_container, choose_pod
+from .pods import ChosenPod, choose_container, choose_pod
 from .terminal import show_progress
 
 if TYPE_CHECKING:
@@ -48,6 +50,7 @@ def cp(flags: Flags, *, source: str, destination: str, container: str) -> None:
     Examples:
       kubeloop cp site web-1:/srv/www
       kubeloop cp deploy/web:/var/log/app logs -c app
+      kubeloop cp shop/web-1:/etc/motd .
     """
     there, remote_source = _split(source)
     to, remote_destination = _split(destination)
@@ -60,7 +63,7 @@ def cp(flags: Flags, *, source: str, destination: str, container: str) -> None:
 
     async def main() -> None:
         async with connect(flags) as client, show_progress(f"copy {source}") as progress:
-            chosen = await choose_pod(client, "copy to or from", target)
+            chosen = await _choose_pod(client, target)
             pods = client.core_v1.pods(chosen.pod.metadata.namespace)
             used = container or choose_container(chosen.pod)
             report = _reporter(progress)
@@ -74,6 +77,15 @@ def cp(flags: Flags, *, source: str, destination: str, container: str) -> None:
                 )
 
     run(main())
+
+
+async def _choose_pod(client: Client, target: str) -> ChosenPod:
+    """As for other commands; `shop/web-1` is a pod in a namespace, as in `kubectl cp`."""
+    try:
+        return await choose_pod(client, "copy to or from", target)
+    except NoResourceMatch:
+        namespace, _, name = target.partition("/")
+        return ChosenPod(await client.core_v1.pods(namespace).get(name))
 
 
 def _split(path: str) -> tuple[str, str]:

@@ -6,19 +6,21 @@ SIGTERM and a closed terminal stop it cleanly, and remove a temporary kubeconfig
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import shlex
 import sys
 import tempfile
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import click
 
 from kubeloop.kit import run
-from kubeloop.testing import APIServer
+from kubeloop.testing import APIServer, Process
 from kubeloop.wire import InvalidArgument
 
 from .failures import CommandFailed
@@ -90,6 +92,7 @@ async def _serve(kubeconfig: Path, settings: dict[str, Any], *, simulate: bool) 
             if simulate:
                 from kubeloop.testing import Workloads
 
+                _add_programs(server)
                 await stack.enter_async_context(Workloads(server.config))
         _write_private(kubeconfig, server.kubeconfig())
         click.echo(f"Serving at {server.url}")
@@ -98,6 +101,51 @@ async def _serve(kubeconfig: Path, settings: dict[str, Any], *, simulate: bool) 
         await stop.wait()
         if sys.stderr.isatty():
             click.echo(err=True)  # a new line after the ^C of the terminal
+
+
+def _add_programs(server: APIServer) -> None:
+    """Give all containers a few programs, files and a web server, to try exec, cp and ports."""
+    kubelet = server.kubelet
+    page = b"<h1>simulated by kubeloop</h1>\n"
+    # Registered files come with `cat`, `tar` and `test`.
+    files = kubelet.files({
+        "/etc/motd": "simulated by kubeloop\n",
+        "/usr/share/nginx/html/index.html": page,
+    })  # fmt: skip
+
+    async def echo(process: Process) -> int:
+        await process.stdout.write(f"{' '.join(process.command[1:])}\n")
+        return 0
+
+    async def hostname(process: Process) -> int:
+        await process.stdout.write(f"{process.pod}\n")
+        return 0
+
+    async def date(process: Process) -> int:
+        now = datetime.now(UTC).strftime("%a %b %e %H:%M:%S UTC %Y")
+        await process.stdout.write(f"{now}\n")
+        return 0
+
+    async def ls(process: Process) -> int:
+        folder = next((each for each in process.command[1:] if not each.startswith("-")), "/")
+        if folder not in files:
+            await process.stderr.write(f"ls: {folder}: No such file or directory\n")
+            return 2
+        names = {path.removeprefix(folder).strip("/").partition("/")[0] or folder
+                 for path, _ in files.below(folder)}  # fmt: skip
+        shown = sorted(names - {folder}) or [folder]
+        await process.stdout.write("".join(f"{name}\n" for name in shown))
+        return 0
+
+    async def serve_page(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {len(page)}"
+        writer.write(f"{head}\r\nConnection: close\r\n\r\n".encode() + page)
+        await writer.drain()
+
+    for program in (echo, hostname, date, ls):
+        kubelet.command(program.__name__, program)
+    kubelet.port(80, serve_page)
 
 
 async def _start(stack: contextlib.AsyncExitStack, settings: dict[str, Any]) -> APIServer:

@@ -15,6 +15,7 @@ from kubeloop._lazy import lazy_names
 if TYPE_CHECKING:
     from ._generated.clientset import Clientset
     from .access import Access, AccessRule, AccessRules
+    from .apply_set import AppliedSet, ApplySet, PrunedObject, PruneFailed
     from .client import APIClient, DynamicClient
     from .collection import ALL_NAMESPACES
     from .drain import DrainFailed, DrainPlan, DrainRefused, DrainStep
@@ -70,6 +71,7 @@ else:
         {
             "._generated.clientset": "Clientset",
             ".access": "Access AccessRule AccessRules",
+            ".apply_set": "AppliedSet ApplySet PruneFailed PrunedObject",
             ".client": "APIClient DynamicClient",
             ".collection": "ALL_NAMESPACES RawCollection",
             ".drain": ("DrainFailed DrainOptions DrainPlan DrainRefused DrainStep PlanOptions"),
@@ -108,7 +110,9 @@ __all__ = [
     "AccessRule",
     "AccessRules",
     "AnyObject",
+    "AppliedSet",
     "ApplyErrors",
+    "ApplySet",
     "Clientset",
     "DrainFailed",
     "DrainPlan",
@@ -122,6 +126,8 @@ __all__ = [
     "Pager",
     "PartialObjectMetadata",
     "Proxy",
+    "PruneFailed",
+    "PrunedObject",
     "ResourceClient",
     "Revision",
     "Rollout",

@@ -55,6 +55,7 @@ if TYPE_CHECKING:  # imported by the methods that need them
     from kubeloop.wire.core.v1 import Event, Pod
 
     from .access import Access, AccessRules
+    from .apply_set import AppliedSet
     from .manifests import AnyObject, ApplyOutcome, Manifest
     from .metadata import MetadataClient
     from .ownership import ObjectTree
@@ -318,6 +319,36 @@ class APIClient(Clientset):
         await self._wait_for_crds(crds, objects, outcome)
         ordered = outcome.results_or_raise()
         return ordered[0] if isinstance(what, Kind | dict) else ordered
+
+    async def apply_set(
+        self,
+        name: str,
+        what: Manifest,
+        /,
+        *,
+        kinds: Sequence[type[Kind]] = (),
+        namespace: str | None = None,
+        force: bool = False,
+        **options: Unpack[WriteOptions],
+    ) -> AppliedSet:
+        """Apply a manifest, and delete what an earlier one had and this one has not.
+
+            result = await client.apply_set("shop", Path("manifests"))
+
+        The objects get a label, and a Secret of this name keeps their kinds and namespaces, as
+        with `kubectl apply --prune --applyset`; `configmaps/shop` uses a ConfigMap. `what`,
+        `kinds` and `namespace` are as for `apply`. Nothing is deleted unless everything was
+        applied. With `force`, fields of other managers and members of other sets are taken over.
+        Raises: as `apply`; InvalidArgument for a set of another tool and for members of another
+        set; PruneFailed when something cannot be deleted. After a cancelled or failed call, the
+        next one completes it.
+        """
+        from .apply_set import apply_set
+
+        check_keywords("apply_set", options, WriteOptions)
+        return await apply_set(
+            self, name, what, kinds=kinds, namespace=namespace, force=force, options=options
+        )
 
     # --- access, runs, relations
 

@@ -155,7 +155,8 @@ class DrainFailed(KubeError):
 
     def __init__(self, node: str, errors: Mapping[ObjectKey, KubeError]) -> None:
         parts = "; ".join(f"pod {pod}: {error}" for pod, error in errors.items())
-        super().__init__(f"drain node {node}: {len(errors)} pods are left: {parts}")
+        left = "1 pod is" if len(errors) == 1 else f"{len(errors)} pods are"
+        super().__init__(f"drain node {node}: {left} left: {parts}")
         self.errors = dict(errors)
 
 

@@ -9,6 +9,7 @@ the data of a Secret. Nothing else imports this package: a program starts the pa
 from __future__ import annotations
 
 from .inspector import Inspector
+from .recording import Replay, record_url
 from .running import RunningInspector, running_inspectors
 
-__all__ = ["Inspector", "RunningInspector", "running_inspectors"]
+__all__ = ["Inspector", "Replay", "RunningInspector", "record_url", "running_inspectors"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
 
 import msgspec
 
@@ -21,9 +22,11 @@ from .journal import JournalEntry
 from .model import (
     Controller,
     Election,
+    Failing,
     Handler,
     Index,
     Informer,
+    ManagerState,
     Other,
     Process,
     Queue,
@@ -35,10 +38,15 @@ from .timeline import Timeline, total
 
 __all__ = ["HANDLER", "collect", "numbers", "quantile"]
 
+T = TypeVar("T")
+
 HANDLER = "inspector"
 """The name of the handlers that the inspector adds; the page does not show them."""
 _CONTROLLER_PREFIX = "controller "  # in the names of the handlers of controllers
 _QUANTILE_OVER = 60  # samples of the timeline
+_MAX_FAILING = 100  # keys that are sent to the page
+# Running managers first, because an ended one is rarely of interest.
+_STATE_ORDER = ("running", "starting", "stopping", "new", "ended")
 
 
 def numbers(sample: Sample) -> dict[str, float]:
@@ -70,19 +78,23 @@ def collect(
 ) -> Snapshot:
     """The values of the page; `now` is the time of the monotonic clock of the elections."""
     managers = _managers(sample)
-    manager_of_informer = {name: each for each in managers for name in each.informers}
-    manager_of_controller = {name: each for each in managers for name in each.controllers.values()}
+    manager_of_informer = {name: each for _, each in managers for _, name in each.informers}
+    manager_of_controller = {
+        name: each for _, each in managers for name in each.controllers.values()
+    }
     return Snapshot(
         process=msgspec.structs.replace(process, state=_state(sample)),
         at=at,
         totals=_totals(sample, timeline),
         informers=tuple(
             _informer(name, stats, timeline, manager_of_informer.get(name, ManagerParts()))
-            for name, stats in sample.informers.items()
+            for name, stats in _by_manager(sample.informers, manager_of_informer)
         ),
         controllers=tuple(
-            _controller(name, stats, timeline, manager_of_controller.get(name, ManagerParts()))
-            for name, stats in sample.controllers.items()
+            _controller(
+                name, stats, timeline, manager_of_controller.get(name, ManagerParts()), sample
+            )
+            for name, stats in _by_manager(sample.controllers, manager_of_controller)
         ),
         queues=tuple(
             _queue(name, queue, timeline.values(f"depth of {name}"))
@@ -92,6 +104,11 @@ def collect(
         others=tuple(Other(name, _as_text(stats)) for name, stats in sample.others.items()),
         unreadable=sample.unreadable,
         journal=tuple(journal),
+        managers=tuple(
+            ManagerState(parts.name, str(stats.state), stats.is_leader) for stats, parts in managers
+        )
+        if len(managers) > 1
+        else (),
     )
 
 
@@ -117,11 +134,23 @@ def _state(sample: Sample) -> str:
     return states[0] if states else ""
 
 
-def _managers(sample: Sample) -> list[ManagerParts]:
-    """The managers; a single one is shown without a name."""
-    if len(sample.manager_parts) > 1:
-        return sample.manager_parts
-    return [msgspec.structs.replace(each, name="") for each in sample.manager_parts]
+def _managers(sample: Sample) -> list[tuple[runtime.ManagerStats, ManagerParts]]:
+    """The managers, the running ones first; a single one is shown without a name."""
+    found = list(zip(sample.managers, sample.manager_parts, strict=True))
+    if len(found) == 1:
+        ((stats, parts),) = found
+        return [(stats, msgspec.structs.replace(parts, name=""))]
+    return sorted(
+        found, key=lambda each: (_STATE_ORDER.index(each[0].state), not each[0].is_leader)
+    )
+
+
+def _by_manager(
+    stats: Mapping[str, T], manager_of: Mapping[str, ManagerParts]
+) -> list[tuple[str, T]]:
+    """The parts in the order of the managers; those without a manager first."""
+    position = {name: number for number, name in enumerate(manager_of)}
+    return sorted(stats.items(), key=lambda each: position.get(each[0], -1))
 
 
 def _totals(sample: Sample, timeline: Timeline) -> Totals:
@@ -155,6 +184,7 @@ def _informer(
         manager=manager.name,
         kind=stats.scope.kind or resource,
         group=group,
+        namespace=stats.scope.namespace,
         scope=", ".join(
             [*namespace, *filter(None, (stats.scope.selector, stats.scope.field_selector))]
         ),
@@ -198,8 +228,13 @@ def _handler(stats: HandlerStats, manager: ManagerParts) -> Handler:
 
 
 def _controller(
-    name: str, stats: runtime.ControllerStats, timeline: Timeline, manager: ManagerParts
+    name: str,
+    stats: runtime.ControllerStats,
+    timeline: Timeline,
+    manager: ManagerParts,
+    sample: Sample,
 ) -> Controller:
+    caches = [name for original, name in manager.informers if original in stats.informers]
     growth = {bound: timeline.growth(f"within {bound} {name}") for bound in stats.durations}
     recent = {bound: sum(counts[-_QUANTILE_OVER:]) for bound, counts in growth.items()}
     failures = timeline.growth(f"failures {name}")
@@ -224,6 +259,12 @@ def _controller(
         median=quantile(recent, 0.5),
         p99=quantile(recent, 0.99),
         queue=_queue(stats.queue.name, stats.queue, timeline.values(f"depth {name}")),
+        failing=tuple(
+            Failing(str(each.key), each.error, each.attempts, each.is_terminal, round(each.age, 1))
+            for each in stats.failing[:_MAX_FAILING]
+        ),
+        failing_total=len(stats.failing),
+        caches={sample.informers[each].scope.namespace: each for each in caches},
     )
 
 

@@ -38,6 +38,7 @@ from .history import History, HistoryStats
 from .journal import Journal, changes_between, entry_of_event
 from .model import Process, Snapshot
 from .objects import describe_object, find_object
+from .recording import Recorder
 from .rendering import ObjectRenderer
 from .running import RunningInspector, register
 from .samples import (
@@ -115,6 +116,7 @@ class Inspector:
         self._server = Server(self, self._guard, clock=self._clock)
         self._page: bytes | None = None  # the encoded snapshot; computed on demand, once per sample
         self._samples = 0
+        self._recorders: list[Recorder] = []
         self._registrations: dict[SharedInformer[Any], Registration[Any]] = {}
         self._event_watchers: dict[int, EventWatcher[Event]] = {}  # by the index of the part
         self._stack = contextlib.AsyncExitStack()
@@ -177,7 +179,7 @@ class Inspector:
 
     # --- the content of the page
 
-    def snapshot(self) -> bytes:
+    def snapshot(self, step: int = -1) -> bytes:  # noqa: ARG002 - for recordings
         """The values of the last sample, as JSON."""
         if self._page is None:
             self._page = msgspec.json.encode(self._snapshot())
@@ -193,9 +195,24 @@ class Inspector:
             raise InvalidArgument(
                 f"search: no cache {query.cache!r} (its informer may have stopped)"
             )
+        if query.manager and not query.cache:
+            managers = [each for each in self._last.manager_parts if each.name == query.manager]
+            names = {name for each in managers for _, name in each.informers}
+            caches = {name: each for name, each in caches.items() if name in names}
         return msgspec.json.encode(await asyncio.to_thread(search, caches, query))
 
-    async def object(self, cache: str, key: ObjectKey) -> bytes | None:
+    def start_recording(self) -> Recorder:
+        """A recorder of everything from now on, until `stop_recording`."""
+        self._sample()  # the first step shows the same time as the objects of the start
+        recorder = Recorder(informers_of(self._parts), self._renderer, self._clock.time())
+        recorder.add_step(self.snapshot())
+        self._recorders.append(recorder)
+        return recorder
+
+    def stop_recording(self, recorder: Recorder) -> None:
+        self._recorders.remove(recorder)
+
+    async def object(self, cache: str, key: ObjectKey, step: int = -1) -> bytes | None:  # noqa: ARG002
         """An object with its changes; None if it is unknown. Safe to cancel."""
         informer = informers_of(self._parts).get(cache)
         if informer is None:
@@ -221,6 +238,8 @@ class Inspector:
         self._read_events()
         self._page = None
         self._samples += 1
+        for recorder in self._recorders:
+            recorder.add_step(self.snapshot())
 
     def _subscribe(self) -> None:
         """Add a handler to every informer, also to those created since the last sample."""
@@ -230,7 +249,10 @@ class Inspector:
                 self._registrations[informer] = informer.add_handler(on_change=record, name=HANDLER)
 
     def _record(self, name: str, informer: SharedInformer[Any], change: Change[Any]) -> None:
-        self._history.record(name, change, informer.indexer.codec.raw, self._clock.time())
+        now = self._clock.time()
+        self._history.record(name, change, informer.indexer.codec.raw, now)
+        for recorder in self._recorders:
+            recorder.add_change(name, informer, change, now)
 
     def _read_events(self) -> None:
         for index, part in enumerate(self._parts):

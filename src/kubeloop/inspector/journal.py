@@ -37,6 +37,8 @@ class JournalEntry(msgspec.Struct, frozen=True):
     text: str
     at: str = ""
     count: int = 1
+    kind: str = ""  # of the object of an event
+    key: str = ""  # of the object that it is about, if any
 
 
 @final
@@ -73,6 +75,8 @@ def entry_of_event(event: Event) -> JournalEntry:
         level="warning" if event.type == "Warning" else "info",
         subject=f"{involved.kind} {name}",
         text=f"{event.reason}: {event.message}",
+        kind=involved.kind or "",
+        key=name,
     )
 
 
@@ -103,7 +107,8 @@ def _controller_entries(
     name: str, old: ControllerStats, now: ControllerStats
 ) -> Iterator[JournalEntry]:
     if now.failed > old.failed:
-        yield _error(name, now.last_error, now.failed - old.failed)
+        key, _, _ = now.last_error.partition(": ")
+        yield _error(name, now.last_error, now.failed - old.failed, key=key)
     if now.state != old.state:
         yield _info(name, now.state)
 
@@ -120,8 +125,8 @@ def _election_entries(old: ElectorStats, now: ElectorStats) -> Iterator[JournalE
         yield _info(name, f"{now.leader} leads")
 
 
-def _error(subject: str, text: str, count: int = 1) -> JournalEntry:
-    return JournalEntry("process", "error", subject, text, count=count)
+def _error(subject: str, text: str, count: int = 1, *, key: str = "") -> JournalEntry:
+    return JournalEntry("process", "error", subject, text, count=count, key=key)
 
 
 def _info(subject: str, text: str) -> JournalEntry:

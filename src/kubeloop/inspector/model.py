@@ -18,13 +18,16 @@ __all__ = [
     "Controller",
     "Difference",
     "Election",
+    "Failing",
     "Handler",
     "Index",
     "Informer",
+    "ManagerState",
     "Object",
     "Other",
     "Process",
     "Queue",
+    "RecordingPosition",
     "Snapshot",
     "Totals",
 ]
@@ -66,6 +69,7 @@ class Informer(msgspec.Struct, frozen=True):
     manager: str  # empty if there is only one
     kind: str
     group: str
+    namespace: str  # empty: all namespaces
     scope: str  # namespace and selectors; empty for the whole collection
     health: Health
     # the reflector
@@ -106,6 +110,16 @@ class Queue(msgspec.Struct, frozen=True):
     depth: list[float]
 
 
+class Failing(msgspec.Struct, frozen=True):
+    """A key whose last reconcile failed."""
+
+    key: str
+    error: str
+    attempts: int
+    is_terminal: bool  # not retried until the object changes
+    age: float  # seconds
+
+
 class Controller(msgspec.Struct, frozen=True):
     """A controller, with its queue."""
 
@@ -129,6 +143,9 @@ class Controller(msgspec.Struct, frozen=True):
     median: float | None
     p99: float | None
     queue: Queue
+    failing: tuple[Failing, ...] = ()  # the newest first
+    failing_total: int = 0
+    caches: Mapping[str, str] = {}  # of its objects, by namespace; "" is all namespaces
 
 
 class Election(msgspec.Struct, frozen=True):
@@ -162,6 +179,22 @@ class Totals(msgspec.Struct, frozen=True):
     requests: list[float]
 
 
+class ManagerState(msgspec.Struct, frozen=True):
+    """A manager of a process with several managers."""
+
+    name: str
+    state: str
+    is_leader: bool
+
+
+class RecordingPosition(msgspec.Struct, frozen=True):
+    """Which step of a recording a snapshot is."""
+
+    step: int
+    steps: int
+    omitted: int  # objects that are not in the recording
+
+
 class Snapshot(msgspec.Struct, frozen=True):
     """The state of the process at one time."""
 
@@ -175,6 +208,8 @@ class Snapshot(msgspec.Struct, frozen=True):
     others: tuple[Other, ...]
     unreadable: Mapping[str, str]  # whose `stats()` failed, with the error
     journal: tuple[JournalEntry, ...]
+    managers: tuple[ManagerState, ...] = ()  # the running ones first; empty if there is only one
+    recording: RecordingPosition | None = None  # None if it is live
 
 
 class Difference(msgspec.Struct, frozen=True):

@@ -37,7 +37,7 @@ class ObjectRenderer:
 
     def yaml(self, raw: bytes, scope: Scope) -> str:
         """An object as YAML."""
-        lines = [_truncate(line) for line in dump_yaml(self._visible(raw, scope)).splitlines()]
+        lines = [_truncate(line) for line in dump_yaml(self.visible(raw, scope)).splitlines()]
         omitted = len(lines) - MAX_LINES
         if omitted > 0:
             lines[MAX_LINES:] = [f"# … {omitted} more lines"]
@@ -51,12 +51,13 @@ class ObjectRenderer:
     def _lines(self, raw: bytes, scope: Scope) -> list[str]:
         if not raw:
             return []
-        obj = self._visible(raw, scope)
+        obj = self.visible(raw, scope)
         for counter in ("resourceVersion", "generation"):
             obj["metadata"].pop(counter, None)
         return dump_yaml(obj).splitlines()
 
-    def _visible(self, raw: bytes, scope: Scope) -> dict[str, Any]:
+    def visible(self, raw: bytes, scope: Scope) -> dict[str, Any]:
+        """What is shown of an object, without secret values."""
         obj: dict[str, Any] = msgspec.json.decode(raw)
         # The items of a list have neither apiVersion nor kind.
         names = {"apiVersion": scope.api_version, "kind": scope.kind}

@@ -45,7 +45,7 @@ class ManagerParts(msgspec.Struct, frozen=True):
     """The names of a manager's parts on the page, where names are unique among all managers."""
 
     name: str = ""
-    informers: tuple[str, ...] = ()
+    informers: tuple[tuple[str, str], ...] = ()  # the name in the manager, and on the page
     controllers: Mapping[str, str] = {}  # by their names in the manager
 
 
@@ -155,7 +155,7 @@ def _add_manager(sample: Sample, name: str, stats: ManagerStats) -> ManagerParts
         _add(sample, name, part)
     return ManagerParts(
         stats.election.identity if stats.election else name,
-        tuple(_add_informer(sample, each) for each in stats.informers),
+        tuple((each.name, _add_informer(sample, each)) for each in stats.informers),
         {each.name: _add_controller(sample, each) for each in stats.controllers},
     )
 

@@ -32,10 +32,12 @@ class Query(msgspec.Struct, frozen=True):
     """The filters of a search; an empty one matches everything."""
 
     cache: str = ""
+    manager: str = ""
     name: str = ""  # a substring
     namespace: str = ""
     labels: str = ""  # a selector
     after: int = 0  # the number of objects on earlier pages
+    step: int = -1  # of a recording; the last one by default
 
 
 class Row(msgspec.Struct, frozen=True):

@@ -14,7 +14,7 @@ import errno
 import importlib.resources
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Protocol, final
+from typing import Any, Protocol, final
 
 import msgspec
 from aiohttp import web
@@ -45,16 +45,30 @@ _FILES = {
 _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
-class PageData(Protocol):
-    """The content of the page, as JSON."""
+class RecordingSource(Protocol):
+    """A recording that goes on."""
 
-    def snapshot(self) -> bytes: ...
+    def take(self) -> list[Any]:
+        """What was added since the last call."""
+        ...
+
+    def encode(self, lines: list[Any], /) -> bytes: ...
+
+
+class PageData(Protocol):
+    """The content of the page, as JSON; `step` is for recordings."""
+
+    def snapshot(self, step: int = -1) -> bytes: ...
+
+    def start_recording(self) -> RecordingSource | None: ...
+
+    def stop_recording(self, recorder: Any, /) -> None: ...
 
     async def search(self, query: Query) -> bytes:
         """Raises: InvalidArgument."""
         ...
 
-    async def object(self, cache: str, key: ObjectKey) -> bytes | None: ...
+    async def object(self, cache: str, key: ObjectKey, step: int = -1) -> bytes | None: ...
 
 
 @final
@@ -118,6 +132,7 @@ class Server:
         for path in _FILES:
             app.router.add_get(f"/{path}", self._file, allow_head=False)
         app.router.add_get("/stream", self._stream, allow_head=False)
+        app.router.add_get("/recording", self._recording, allow_head=False)
         app.router.add_get("/search", self._search, allow_head=False)
         app.router.add_get("/object", self._object, allow_head=False)
         return app
@@ -162,7 +177,8 @@ class Server:
 
     async def _object(self, request: web.Request) -> web.StreamResponse:
         key = ObjectKey(request.query.get("namespace", ""), request.query.get("name", ""))
-        found = await self._pages.object(request.query.get("cache", ""), key)
+        step = _step(request)
+        found = await self._pages.object(request.query.get("cache", ""), key, step)
         if found is None:
             raise web.HTTPNotFound
         return _json(found)
@@ -176,7 +192,7 @@ class Server:
         self._viewers += 1
         try:
             await response.prepare(request)
-            await self._send_snapshots(response)
+            await self._send_snapshots(response, _step(request))
         except TimeoutError:
             log.debug(
                 "inspector: a browser has read nothing for %g s, disconnecting it", WRITE_TIMEOUT
@@ -189,18 +205,50 @@ class Server:
             self._viewers -= 1
         return response
 
-    async def _send_snapshots(self, response: web.StreamResponse) -> None:
+    async def _recording(self, request: web.Request) -> web.StreamResponse:
+        if self._viewers >= MAX_VIEWERS:
+            raise web.HTTPServiceUnavailable(text="too many open pages (close some)\n")
+        recorder = self._pages.start_recording()
+        if recorder is None:
+            raise web.HTTPNotFound
+        response = web.StreamResponse(headers={"Content-Type": "application/octet-stream"})
+        self._viewers += 1
+        try:
+            await response.prepare(request)
+            while True:
+                updated, is_last = self._updated, self._is_closing
+                data = await asyncio.to_thread(recorder.encode, recorder.take())
+                async with self._clock.timeout(WRITE_TIMEOUT):
+                    await response.write(data)
+                if is_last:
+                    break
+                await updated.wait()
+        except (TimeoutError, ConnectionError, KubeError) as error:
+            log.debug("inspector: the recording has ended: %s", error)
+            if request.transport is not None:
+                request.transport.abort()
+        finally:
+            self._viewers -= 1
+            self._pages.stop_recording(recorder)
+        return response
+
+    async def _send_snapshots(self, response: web.StreamResponse, step: int) -> None:
         await response.write(b"retry: 1000\n\n")
         while not self._is_closing:
             # Read before the write: an update during the write must not be missed.
             updated = self._updated
             async with self._clock.timeout(WRITE_TIMEOUT):
-                await response.write(b"data: " + self._pages.snapshot() + b"\n\n")
+                await response.write(b"data: " + self._pages.snapshot(step) + b"\n\n")
             await updated.wait()
 
 
 async def _add_headers(_: web.Request, response: web.StreamResponse) -> None:
     response.headers.update(HEADERS)
+
+
+def _step(request: web.Request) -> int:
+    text = request.query.get("step", "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else -1
 
 
 def _json(body: bytes, *, status: int = 200) -> web.Response:

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from .assembly import ManagerStats as ManagerStats
     from .context import open_context as open_context
     from .controller import ControllerStats as ControllerStats
+    from .controller import FailingKey as FailingKey
     from .handlers import MapFunction as MapFunction
     from .health import HealthReport as HealthReport
     from .metrics import RECONCILE_METRIC_NAMES as RECONCILE_METRIC_NAMES
@@ -61,7 +62,7 @@ else:
             ".certificates": "ServingCertificate",
             ".client": "Client InformerOptions",
             ".context": "Context open_context",
-            ".controller": "ControllerStats",
+            ".controller": "ControllerStats FailingKey",
             ".handlers": "MapFunction WatchSource",
             ".health": "HealthReport Unhealthy",
             ".leader_election": "LeaderElection",

@@ -52,12 +52,17 @@ from .results import (
 from .specs import ControllerSpec
 from .tracing import Tracer
 
-__all__ = ["Controller", "ControllerState", "ControllerStats", "check_own_writes"]
+__all__ = ["Controller", "ControllerState", "ControllerStats", "FailingKey", "check_own_writes"]
 
 log = get_logger(__name__)
 
 SYNC_WARNING_INTERVAL = 30.0
 """Seconds between two warnings about caches that have not synced."""
+
+MAX_FAILING = 1000
+"""Keys of which a controller stores the last error; others are only counted and logged."""
+MAX_ERROR = 1000
+"""Characters of an error that are stored."""
 
 _TOLERANCE = 1e-6  # sums of floats differ from the exact time by a little
 _NO_SPAN = nullcontext(None)
@@ -71,6 +76,16 @@ class ControllerState(StrEnum):
     RUNNING = "running"
     DRAINING = "draining"  # starts no more reconciles, and waits for the running ones
     ENDED = "ended"
+
+
+class FailingKey(msgspec.Struct, frozen=True):
+    """A key whose last reconcile failed."""
+
+    key: ObjectKey
+    error: str
+    attempts: int
+    is_terminal: bool  # not retried until the object changes
+    age: float  # seconds since the failure
 
 
 class ControllerStats(msgspec.Struct, frozen=True):
@@ -90,6 +105,8 @@ class ControllerStats(msgspec.Struct, frozen=True):
     # Parked keys, the oldest first, and the seconds of that one.
     waiting_for_cache: tuple[str, ...] = ()
     longest_cache_wait: float = 0.0
+    failing: tuple[FailingKey, ...] = ()  # the newest first; at most `MAX_FAILING`
+    informers: tuple[str, ...] = ()  # the names of those of its kind, once it has started
 
 
 @final
@@ -132,6 +149,9 @@ class Controller:
         )
         self._succeeded = self._failed = self._terminal = self._timed_out = 0
         self._last_error = ""
+        # The error, its time and whether it is terminal, of each key whose last reconcile failed.
+        self._failing: dict[ObjectKey, tuple[str, float, bool]] = {}
+        self._informers: tuple[str, ...] = ()
         self._durations = [0] * len(DURATIONS)
 
     # --- lifecycle
@@ -143,6 +163,8 @@ class Controller:
             self._state = ControllerState.WAITING_FOR_CACHES
             await self._wait_for_caches()
             registrations += self._add_handlers(namespaced=await self._is_namespaced())
+            informers = self._environment.caches.informers(self.spec.kind)
+            self._informers = tuple(each.name for each in informers)
             self._state = ControllerState.RUNNING
             self._started.set()
             if self._metrics is not None:
@@ -207,6 +229,15 @@ class Controller:
             durations=dict(zip(DURATIONS, self._durations, strict=True)),
             waiting_for_cache=tuple(map(str, self._parked.keys())),
             longest_cache_wait=self._parked.oldest(),
+            failing=self._failing_keys(),
+            informers=self._informers,
+        )
+
+    def _failing_keys(self) -> tuple[FailingKey, ...]:
+        now = self._clock.now()
+        return tuple(
+            FailingKey(key, error, self._queue.num_requeues(key), terminal, max(now - at, 0.0))
+            for key, (error, at, terminal) in reversed(self._failing.items())
         )
 
     def late_keys(self) -> str:
@@ -444,6 +475,8 @@ class Controller:
     # --- the outcome
 
     def _settle(self, key: ObjectKey, outcome: Outcome, seconds: float) -> None:
+        if self._failing:
+            self._failing.pop(key, None)
         if isinstance(outcome, Done):
             self._queue.forget(key)
             self._count("success", seconds)
@@ -465,7 +498,10 @@ class Controller:
                 self._fail(key, error, seconds, terminal=False)
 
     def _fail(self, key: ObjectKey, error: Exception, seconds: float, *, terminal: bool) -> None:
-        self._last_error = f"{key}: {error_text(error)}"
+        text = error_text(error)
+        self._last_error = f"{key}: {text}"
+        if len(self._failing) < MAX_FAILING:
+            self._failing[key] = text[:MAX_ERROR], self._clock.now(), terminal
         self._terminal += terminal
         self._timed_out += isinstance(error, ReconcileTimeout)
         self._count("error", seconds, error, terminal=terminal)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from kubeloop.clients import APIClient
 from kubeloop.errors import InvalidArgument
 from kubeloop.kit import ManualClock
 from kubeloop.runtime import Client
@@ -12,6 +15,8 @@ from kubeloop.testing.workloads.pods import is_ready
 from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.core.v1 import Node, Pod, Service
 from kubeloop.wire.discovery.v1 import EndpointSlice
+from kubeloop.wire.policy.v1 import PodDisruptionBudget
+from tests.support.clocks import FastClock
 
 from .objects import DELAY, WaitUntil, a_deployment, a_template, roll_out
 
@@ -39,6 +44,64 @@ async def test_a_service_has_the_addresses_of_its_pods(
     pods = await client.resource(Pod).list()
     assert {each.addresses[0] for each in found.endpoints} == {pod.status.pod_ip for pod in pods}
     assert [port.port for port in found.ports] == [80]
+
+
+@pytest.mark.parametrize(
+    ("rule", "numbers"),
+    [
+        ({"maxUnavailable": 1}, (4, 3, 4, 1)),
+        ({"maxUnavailable": "30%"}, (4, 2, 4, 2)),  # rounded up
+        ({"minAvailable": 3}, (4, 3, 4, 1)),
+        ({"minAvailable": "30%"}, (4, 2, 4, 2)),
+        ({"minAvailable": 9}, (4, 9, 4, 0)),
+    ],
+    ids=str,
+)
+async def test_a_disruption_budget_counts_as_in_kubernetes(
+    client: Client, wait_until: WaitUntil, rule: dict[str, Any], numbers: tuple[int, ...]
+) -> None:
+    budgets = client.resource(PodDisruptionBudget)
+    spec = {"selector": {"matchLabels": {"app": "web"}}, **rule}
+    await budgets.create(PodDisruptionBudget.from_dict({"metadata": {"name": "web"}, "spec": spec}))
+    await roll_out(client, wait_until, a_deployment(4))
+
+    async def is_counted() -> bool:
+        return (await budgets.get("web")).status.current_healthy == 4
+
+    await wait_until(is_counted)
+
+    status = (await budgets.get("web")).status
+    assert status.observed_generation == 1
+    assert numbers == (
+        status.expected_pods, status.desired_healthy,
+        status.current_healthy, status.disruptions_allowed,
+    )  # fmt: skip
+
+
+async def test_a_drain_respects_a_disruption_budget(server: APIServer) -> None:
+    client = server.client()
+    spec = {"selector": {"matchLabels": {"app": "web"}}, "maxUnavailable": 1}
+    budget = PodDisruptionBudget.from_dict({"metadata": {"name": "web"}, "spec": spec})
+    least: list[int] = []
+    async with Workloads(server.config, delay=0.001, nodes=2):
+        await client.resource(PodDisruptionBudget).create(budget)
+        await client.resource(Deployment).create(a_deployment(4))
+        await client.resource(Deployment).rollout("web").wait(timeout=20)
+        await client.resource(PodDisruptionBudget).wait_for(
+            "web", jsonpath="{.status.disruptionsAllowed}=1", timeout=20
+        )
+
+        async def report(step: object) -> None:
+            pods = await client.resource(Pod).list()
+            least.append(sum(is_ready(pod) for pod in pods))
+
+        hasty = APIClient(server.config, clock=FastClock())
+        async with hasty:
+            await hasty.core_v1.nodes().drain("node-1", timeout=600, progress=report)
+
+        left = await client.resource(Pod).list(field_selector="spec.nodeName=node-1")
+    assert left.items == []
+    assert min(least) >= 3
 
 
 async def test_a_pod_that_fits_no_node_waits_for_one(client: Client, wait_until: WaitUntil) -> None:

@@ -17,7 +17,12 @@ import msgspec
 
 from kubeloop.kit import Clock
 
-__all__ = ["DemoLog", "EntryType", "LogEntry", "entry_text", "print_entry"]
+__all__ = ["DemoLog", "EntryType", "LogEntry", "entry_text", "plural", "print_entry"]
+
+
+def plural(count: int, noun: str, nouns: str = "") -> str:
+    """A number and its noun: `1 key`, `2 keys`, `3 watches`."""
+    return f"{count} {noun if count == 1 else nouns or f'{noun}s'}"
 
 
 class EntryType(enum.StrEnum):

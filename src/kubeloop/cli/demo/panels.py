@@ -16,7 +16,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from .log import EntryType, LogEntry
+from .log import EntryType, LogEntry, plural
 from .snapshot import CacheSnapshot, Candidate, ControllerSnapshot, Snapshot
 
 __all__ = ["caches", "cluster", "controller", "events", "footer", "header", "log", "sparkline"]
@@ -31,6 +31,9 @@ _STYLES = {
 }
 _PHASES = {"Running": ("●", "green"), "Pending": ("◌", "yellow"), "Failed": ("✗", "red")}
 _BARS = " ▁▂▃▄▅▆▇█"
+_FRAME = 4  # columns of the border and its padding
+_LABEL = 11  # columns of the first word of a row
+_MAX_PLOT = 40
 
 
 def header(snapshot: Snapshot, width: int) -> RenderableType:
@@ -100,7 +103,7 @@ def cluster(snapshot: Snapshot, *, width: int, height: int) -> Panel:
     rows = [_node_row(name, phases, width - 4) for name, phases in snapshot.nodes]
     total = sum(len(phases) for _, phases in snapshot.nodes)
     content: RenderableType = Group(*rows) if rows else Text("no pods yet", "bright_black")
-    return _panel(content, f"Cluster: {total} pods", height)
+    return _panel(content, f"Cluster: {plural(total, 'pod')}", height)
 
 
 def _node_row(name: str, phases: Sequence[str], width: int) -> Text:
@@ -114,20 +117,22 @@ def controller(
     stats: ControllerSnapshot, candidates: Sequence[Candidate], *, width: int, height: int
 ) -> Panel:
     """The leader, the queue, and the rate of reconciles."""
-    plot = max(min(width - 52, 40), 12)
-    queue = f"{stats.depth} keys, {stats.processing} processing, {stats.delayed} delayed"
-    rate = f"{stats.rate:.0f}/s, {stats.latency * 1000:.0f} ms each"
+    queue = f"{plural(stats.depth, 'key')}, {stats.processing} processing, {stats.delayed} delayed"
     failures = f"{stats.failed} of {stats.reconciles} failed"
+    rate = f"{stats.rate:.0f}/s, {stats.latency * 1000:.0f} ms each, {failures}"
+    # The words are complete, and the plots take what is left.
+    left = width - _FRAME - _LABEL - 2 - max(len(queue), len(rate))
+    plot = max(min(left, _MAX_PLOT), 0)
     rows = [
         _leaders(candidates),
-        _row("queue", stats.depths[-plot:], queue),
-        _row("reconciles", stats.rates[-plot:], f"{rate}, {failures}"),
+        _row("queue", stats.depths[len(stats.depths) - plot :], queue),
+        _row("reconciles", stats.rates[len(stats.rates) - plot :], rate),
     ]
     return _panel(Group(*rows), "Controller", height)
 
 
 def _leaders(candidates: Sequence[Candidate]) -> Text:
-    row = Text(f"{'leader':<11}", no_wrap=True)
+    row = Text(f"{'leader':<{_LABEL}}", no_wrap=True)
     for each in candidates:
         if each.is_leader:
             row.append(f"★ {each.name} leads   ", "bold green")
@@ -139,8 +144,8 @@ def _leaders(candidates: Sequence[Candidate]) -> Text:
 
 
 def _row(name: str, values: Sequence[int], text: str) -> Text:
-    row = Text(f"{name:<11}", no_wrap=True, overflow="ellipsis")
-    return row.append(sparkline(values), "cyan").append(f"  {text}")
+    row = Text(f"{name:<{_LABEL}}", no_wrap=True, overflow="ellipsis")
+    return row.append(f"{sparkline(values)}  " if values else "", "cyan").append(text)
 
 
 def sparkline(values: Sequence[int]) -> str:

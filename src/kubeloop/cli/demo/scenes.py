@@ -19,6 +19,7 @@ from kubeloop.wire.meta.v1 import ObjectMeta
 
 from .controller import Website, WebsiteSpec
 from .environment import DemoEnvironment, PodView
+from .log import plural
 
 __all__ = ["SCENES", "Scene", "play_scenes"]
 
@@ -64,7 +65,8 @@ async def _create(env: DemoEnvironment) -> None:
     log.action(f"created {len(SITES)} Websites; the controller creates a Deployment for each")
     await env.until("all sites to be ready", lambda: _are_ready(env, len(SITES)))
     log.result(
-        f"{sum(SITES.values())} pods run after {_reconciles(env.manager) - before} reconciles"
+        f"{sum(SITES.values())} pods run after"
+        f" {plural(_reconciles(env.manager) - before, 'reconcile')}"
     )
     log.reason("the queue holds keys, not events: many changes of one object need one reconcile")
 
@@ -81,7 +83,11 @@ async def _change(env: DemoEnvironment) -> None:
         return _is_rolled_out(env, shop)
 
     await env.until("the rollout", is_done)
-    log.result(f"the rollout finished; at least {min(available)} pods were available all the time")
+    least = min(available)
+    log.result(
+        f"the rollout finished; at least {plural(least, 'pod')} {'was' if least == 1 else 'were'}"
+        " available all the time"
+    )
     await env.pause(0.8)
     blog = await env.client.resource(Website).get("blog")
     deployments = env.client.resource(Deployment)
@@ -102,7 +108,7 @@ async def _fail(env: DemoEnvironment) -> None:
     docs = await _patch_site(env, "docs", replicas=2)
     await env.until("the docs", lambda: _is_rolled_out(env, docs))
     failed = env.manager.stats().controllers[0].failed - before
-    log.result(f"{failed} reconciles failed, the next one succeeded")
+    log.result(f"{plural(failed, 'reconcile')} failed, the next one succeeded")
     log.reason("a failed key is retried after 5 ms, 10 ms, 20 ms and so on; other keys do not wait")
 
 
@@ -121,7 +127,10 @@ async def _interrupt(env: DemoEnvironment) -> None:
     await env.until("the shop", lambda: _is_rolled_out(env, shop))
     after = _totals(env.manager)
     watches, lists = after.watches - before.watches, after.lists - before.lists
-    log.result(f"recovered: {watches} watches resumed, {lists} lists were needed")
+    log.result(
+        f"recovered: {plural(watches, 'watch', 'watches')} resumed,"
+        f" {plural(lists, 'list')} {'was' if lists == 1 else 'were'} needed"
+    )
     log.reason("a watch resumes at the last resource version: no event is missed or repeated")
 
 
@@ -186,11 +195,11 @@ async def _compare(env: DemoEnvironment) -> None:
         return True
 
     await env.until("the cache to equal the server", is_equal)
-    counts = ", ".join(f"{count} {name}s" for name, count in compared.items())
+    counts = ", ".join(plural(count, name) for name, count in compared.items())
     log.result(f"the cache equals the server: {counts}, each at the same version")
     stats = env.manager.stats()
     requests = stats.requests.requests if stats.requests is not None else 0
-    log.result(f"no difference after {requests} requests and all these failures")
+    log.result(f"no difference after {plural(requests, 'request')} and all these failures")
 
 
 SCENES: tuple[tuple[str, Scene], ...] = (

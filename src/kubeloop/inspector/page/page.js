@@ -49,7 +49,13 @@ function patch(old, updated) {
 
 function patchChildren(old, updated) {
   const keyed = new Map();
-  for (const child of old.children) if (child.dataset.key) keyed.set(child.dataset.key, child);
+  const kept = new Set([...updated.children].map((child) => child.dataset.key));
+  for (const child of [...old.children]) {
+    if (!child.dataset.key) continue;
+    // First, because an element that is moved past a removed one would lose the focus.
+    if (kept.has(child.dataset.key)) keyed.set(child.dataset.key, child);
+    else child.remove();
+  }
   let at = old.firstChild;
   for (const child of [...updated.childNodes]) {
     const key = child.dataset?.key;
@@ -108,7 +114,9 @@ function seconds(span) {
 }
 
 const ago = (span) => (span == null ? "never" : span < 1.5 ? "now" : `${seconds(Math.floor(span))} ago`);
-const since = (time) => ago(Math.max((Date.now() - Date.parse(time)) / 1000, 0));
+// In a recording, the time of its step.
+const currentTime = () => (snapshot?.recording ? Date.parse(snapshot.at) : Date.now());
+const since = (time) => ago(Math.max((currentTime() - Date.parse(time)) / 1000, 0));
 const clock = (time) => new Date(time).toLocaleTimeString("en-GB");
 const plural = (count, noun, many = `${noun}s`) => `${whole.format(count)} ${count === 1 ? noun : many}`;
 
@@ -166,15 +174,38 @@ const flow = (rate) => (rate > 20 ? "fast" : rate > 0 ? "slow" : "idle");
 
 // --- the overview
 
-function overview(now) {
+function overview(process, query) {
+  lastOverview = location.hash || "#/";
+  const now = ofManager(process, query.manager);
   show("overview",
     h("h1", { class: "visually-hidden" }, "Overview"),
-    tiles(now),
+    managerFilter(process, query.manager),
+    tiles(process),
     Object.entries(now.unreadable).map(([name, error]) =>
       h("p", { class: "alert", role: "alert", "data-key": `unreadable ${name}` }, `${name}: stats() failed: ${error}`)),
     pipeline(now),
     h("div", { class: "below", "data-key": "below" }, journal(now), aside(now)));
   drawCurves();
+}
+
+// The parts of one manager; queues and others of the process belong to none.
+function ofManager(now, manager) {
+  if (!manager) return now;
+  const own = (each) => each.manager === manager;
+  const isOwn = (entry) => !entry.key || entry.kind || now.controllers.some((each) => own(each) && each.name === entry.subject);
+  return {
+    ...now, informers: now.informers.filter(own), controllers: now.controllers.filter(own), queues: [], others: [],
+    elections: now.elections.filter((each) => each.identity === manager), journal: now.journal.filter(isOwn),
+  };
+}
+
+function managerFilter({ managers }, selected = "") {
+  if (!managers.length) return null;
+  const tab = (name, text, state) => h("a", { class: "manager", href: link("", { manager: name }), "aria-current": name === selected ? "true" : null, "data-key": `manager ${name}` },
+    text, state && h("small", {}, state));
+  return h("nav", { class: "managers", "aria-label": "Managers", "data-key": "managers" },
+    tab("", "All managers"),
+    managers.map((each) => tab(each.name, each.name, each.state === "running" && each.is_leader ? "running, leads" : each.state)));
 }
 
 function tiles({ totals, informers }) {
@@ -304,9 +335,30 @@ function controller(each) {
       heatmap(each)),
     h("div", { class: "workers", role: "img", "aria-label": `${each.active.length} of ${each.workers} workers busy` },
       Array.from({ length: Math.min(each.workers, 32) }, (_, at) => h("i", { class: at < each.active.length ? "busy" : "" })),
-      h("small", {}, each.active.length ? each.active.slice(0, 2).join(", ") : plural(each.workers, "worker"))),
-    each.health === "degraded" && h("p", { class: "reason" }, each.longest_cache_wait > 10
-      ? `parked until the cache has their writes: ${each.waiting_for_cache.join(", ")}` : each.last_error));
+      h("small", {}, each.active.length ? each.active.slice(0, 2).map((key, at) => [at > 0 && ", ", objectLink(each, key)]) : plural(each.workers, "worker"))),
+    each.longest_cache_wait > 10
+      ? h("p", { class: "reason", "data-key": "parked" }, "parked until the cache has their writes: ", each.waiting_for_cache.map((key, at) => [at > 0 && ", ", objectLink(each, key)]))
+      : each.health === "degraded" && each.failing.length === 0 && h("p", { class: "reason", "data-key": "reason" }, each.last_error),
+    failingKeys(each));
+}
+
+// The page of a key's object; only text if no cache of the controller has its namespace.
+function objectLink({ caches }, key) {
+  const [name, namespace = ""] = key.split("/").reverse();
+  const cache = caches[namespace] ?? caches[""];
+  return cache == null ? key : h("a", { href: link("object", { cache, namespace, name }) }, key);
+}
+
+function failingKeys(each) {
+  if (each.failing.length === 0) return null;
+  const more = each.failing_total - each.failing.length;
+  return h("details", { class: "failing", open: each.failing.length <= 5, "data-key": "failing" },
+    h("summary", {}, `${plural(each.failing_total, "failing key")}`),
+    h("ol", {}, each.failing.map((failing) => h("li", { "data-key": failing.key },
+      objectLink(each, failing.key),
+      h("small", {}, failing.is_terminal ? "not retried until a change" : plural(failing.attempts, "attempt"), `, ${ago(failing.age)}`),
+      h("span", {}, failing.error)))),
+    more > 0 && h("small", {}, `and ${whole.format(more)} more`));
 }
 
 function standaloneQueue(queue) {
@@ -317,7 +369,24 @@ function standaloneQueue(queue) {
 
 let filter = "all";
 
-function journal({ journal: entries }) {
+// The page of the object of an entry: by its kind for an event, by its controller for an error.
+function entryObject(now, { kind, key, subject }) {
+  if (!key) return null;
+  const [name, namespace = ""] = key.split("/").reverse();
+  if (!kind) return now.controllers.find((each) => each.name === subject);
+  const cache = now.informers.find((each) => each.kind === kind && (each.namespace === "" || each.namespace === namespace));
+  return cache && { caches: { [cache.namespace]: cache.id } };
+}
+
+function entryText(now, entry) {
+  const found = entryObject(now, entry);
+  const at = found ? (entry.kind ? entry.subject : entry.text).indexOf(entry.key) : -1;
+  const linked = (text) => [text.slice(0, at), objectLink(found, entry.key), text.slice(at + entry.key.length)];
+  return [h("b", {}, at >= 0 && entry.kind ? linked(entry.subject) : entry.subject), h("span", {}, at >= 0 && !entry.kind ? linked(entry.text) : entry.text)];
+}
+
+function journal(now) {
+  const entries = now.journal;
   const shown = entries.filter((entry) =>
     filter === "all" || (filter === "events" ? entry.source === "event" : entry.level !== "info"));
   const tab = (name) => h("button", { type: "button", "data-filter": name, "aria-pressed": String(filter === name) }, name);
@@ -327,8 +396,7 @@ function journal({ journal: entries }) {
     h("ol", {}, shown.slice(0, 60).map((entry) =>
       h("li", { class: entry.level },
         h("time", { datetime: entry.at }, clock(entry.at)),
-        h("b", {}, entry.subject),
-        h("span", {}, entry.text),
+        entryText(now, entry),
         entry.count > 1 && chip(`×${whole.format(entry.count)}`)))));
 }
 
@@ -388,7 +456,21 @@ let resultFor = ""; // the location that it was loaded for
 let loadedAt = 0;
 let failure = "";
 
-const link = (view, query) => `#/${view}?${new URLSearchParams(Object.entries(query).filter(([, value]) => value))}`;
+function link(view, query) {
+  const parameters = new URLSearchParams(Object.entries(query).filter(([, value]) => value)).toString();
+  return `#/${view}${parameters && `?${parameters}`}`;
+}
+
+// The last search with its results, to return to it from an object; and the last overview.
+let lastSearch = { hash: "#/search", result: null, scroll: 0, row: "" };
+let openedRow = "";
+let lastOverview = "#/";
+
+function rememberView(hash) {
+  if (route(hash).view === "search") {
+    lastSearch = { hash, result: result?.rows ? result : null, scroll: window.scrollY, row: openedRow };
+  }
+}
 
 async function fetchJson(path) {
   const response = await fetch(path);
@@ -401,7 +483,7 @@ async function refresh({ view, query }) {
   const requested = location.hash;
   loadedAt = Date.now();
   try {
-    const body = await fetchJson(`${view}?${new URLSearchParams(query)}`);
+    const body = await fetchJson(`${view}?${new URLSearchParams({ ...query, ...(snapshot?.recording && { step: snapshot.recording.step }) })}`);
     if (location.hash !== requested) return;
     [result, failure] = [body, ""];
   } catch (error) {
@@ -417,13 +499,15 @@ function drawSearch(now, query) {
   const page = result?.rows ? result : { rows: [], total: 0, after: 0, namespaces: [] };
   const cache = now.informers.find((informer) => informer.id === query.cache);
   const manager = (id) => now.informers.find((informer) => informer.id === id)?.manager;
+  const informers = now.informers.filter((informer) => !query.manager || informer.manager === query.manager);
   const option = (value, text) => h("option", { value, selected: value === "" }, text);
   show("search-view",
-    h("nav", { "aria-label": "Path" }, h("a", { href: "#/" }, "Overview"), h("span", {}, cache ? fullName(cache.kind, cache.manager) : "All caches")),
+    h("nav", { "aria-label": "Path" }, h("a", { href: lastOverview }, "Overview"), h("span", {}, cache ? fullName(cache.kind, cache.manager) : query.manager ? `All caches of ${query.manager}` : "All caches")),
     h("h1", { class: "visually-hidden" }, "Search"),
     h("form", { class: "search", role: "search" },
       h("label", { class: "wide" }, h("span", {}, "Name contains"), h("input", { name: "name", type: "search", autocomplete: "off", spellcheck: "false" })),
-      h("label", {}, h("span", {}, "Kind"), h("select", { name: "cache" }, option("", "all"), now.informers.map((informer) => option(informer.id, fullName(informer.id, informer.manager))))),
+      h("label", {}, h("span", {}, "Kind"), h("select", { name: "cache" }, option("", "all"), informers.map((informer) => option(informer.id, fullName(informer.id, informer.manager))))),
+      now.managers.length > 0 && h("label", {}, h("span", {}, "Manager"), h("select", { name: "manager" }, option("", "all"), now.managers.map((each) => option(each.name, each.name)))),
       h("label", {}, h("span", {}, "Namespace"), h("select", { name: "namespace" }, option("", "all"),
         [...new Set([...page.namespaces, ...(query.namespace ? [query.namespace] : [])])].map((name) => option(name, name)))),
       h("label", { class: "wide" }, h("span", {}, "Labels"), h("input", { name: "labels", placeholder: "app=web,tier!=cache", autocomplete: "off", spellcheck: "false", "aria-invalid": failure ? "true" : "false" }))),
@@ -452,15 +536,31 @@ function fillForm(query) {
 let typing = null;
 
 function onInput(event) {
+  if (event.target.matches("#recording input")) {
+    stopPlaying();
+    goToStep(Number(event.target.value));
+    return;
+  }
   const form = event.target.closest(".search");
   if (!form) return;
   clearTimeout(typing);
   typing = setTimeout(() => {
     typing = null;
     if (route().view !== "search") return; // the user has left the search
-    history.replaceState(null, "", link("search", Object.fromEntries(new FormData(form))));
+    useForm(form);
     refresh(route());
   }, 120);
+}
+
+// The location has the search, so that a way back to it finds the same objects.
+function useForm(form) {
+  clearTimeout(typing);
+  typing = null;
+  const query = Object.fromEntries(new FormData(form));
+  const cache = snapshot?.informers.find((informer) => informer.id === query.cache);
+  if (query.manager && cache && cache.manager !== query.manager) delete query.cache;
+  history.replaceState(null, "", `${location.search}${link("search", query)}`);
+  current = location.hash;
 }
 
 // --- one object
@@ -474,17 +574,45 @@ function yamlLine(text) {
     parts.map((part) => (part.startsWith("‹hidden") ? h("mark", { title: "The value does not leave the process; equal marks mean equal values" }, part) : part)));
 }
 
+// The search that led to an object, or else that of its cache.
+function searchOf({ cache }) {
+  const { query } = route(lastSearch.hash);
+  return lastSearch.result && (!query.cache || query.cache === cache) ? lastSearch.hash : link("search", { cache });
+}
+
+let copied = ""; // the location and version of what was copied last
+
+async function copyYaml(button) {
+  const { yaml, version } = result;
+  try {
+    await navigator.clipboard.writeText(`${yaml}\n`);
+  } catch {
+    // No clipboard without HTTPS, except on loopback.
+    const field = h("textarea", { class: "visually-hidden" });
+    field.value = `${yaml}\n`;
+    button.after(field);
+    field.select();
+    document.execCommand("copy");
+    field.remove();
+    button.focus();
+  }
+  copied = `${location.hash} ${version}`;
+  $("announcement").textContent = "Copied";
+  render();
+}
+
 function drawObject(query) {
   const object = resultFor === location.hash ? result : null;
   const namespace = query.namespace ? `${query.namespace}/` : "";
   show("object-view",
-    h("nav", { "aria-label": "Path" }, h("a", { href: "#/" }, "Overview"), h("a", { href: link("search", { cache: query.cache }) }, object?.kind ?? query.cache), h("span", {}, `${namespace}${query.name ?? ""}`)),
+    h("nav", { "aria-label": "Path" }, h("a", { href: lastOverview }, "Overview"), h("a", { href: searchOf(query) }, object?.kind ?? query.cache), h("span", {}, `${namespace}${query.name ?? ""}`)),
     h("header", {}, h("h1", {}, query.name ?? "No object"),
       h("p", {}, [object?.kind, query.namespace && `in ${query.namespace}`, object?.version && `version ${object.version}`].filter(Boolean).join(" · "))),
     failure && h("p", { class: "alert", role: "alert" }, failure),
     object && h("div", { class: "columns" },
       h("section", { class: "panel yaml", "aria-label": "YAML" },
-        h("header", {}, h("h2", {}, "Current state")),
+        h("header", {}, h("h2", {}, "Current state"),
+          object.yaml != null && h("button", { type: "button", class: "copy", "data-copy": true }, copied === `${location.hash} ${object.version}` ? "Copied" : "Copy as YAML")),
         object.yaml == null ? h("p", { class: "empty" }, "Deleted from the cache.") : h("pre", { tabindex: "0" }, object.yaml.split("\n").map(yamlLine))),
       h("section", { class: "panel changes", "aria-label": "Changes" },
         h("header", {}, h("h2", {}, "Changes"), h("small", {}, plural(object.changes.length, "change"))),
@@ -500,8 +628,8 @@ const LINES = { "+": "added", "-": "removed", " ": "context", "…": "gap" };
 
 // --- routing
 
-function route() {
-  const [, view = "", query = ""] = /^#\/(\w*)(?:\?(.*))?$/.exec(location.hash) ?? [];
+function route(hash = location.hash) {
+  const [, view = "", query = ""] = /^#\/(\w*)(?:\?(.*))?$/.exec(hash) ?? [];
   return { view, query: Object.fromEntries(new URLSearchParams(query)) };
 }
 
@@ -513,13 +641,60 @@ function render() {
   drawHeader(snapshot);
   if (view === "search") drawSearch(snapshot, query);
   else if (view === "object") drawObject(query);
-  else overview(snapshot);
+  else overview(snapshot, query);
+}
+
+// --- the steps of a recording
+
+let step = /^\?step=(\d+)$/.exec(location.search)?.[1] ?? null; // null: the last one
+let player = null;
+
+function drawRecording({ recording, at }) {
+  $("recording").hidden = !recording;
+  if (!recording) return;
+  const button = (name, text, label) => h("button", { type: "button", "data-step": name, "aria-label": label }, text);
+  patch($("recording"), h("div", { id: "recording" },
+    button("previous", "‹", "Previous step"),
+    button("play", player ? "Pause" : "Play", player ? "Pause" : "Play"),
+    button("next", "›", "Next step"),
+    h("input", { type: "range", min: "0", max: String(recording.steps - 1), "aria-label": "Step of the recording" }),
+    h("output", {}, `${new Date(at).toLocaleString("en-GB")} · step ${whole.format(recording.step + 1)} of ${whole.format(recording.steps)}`),
+    recording.omitted > 0 && h("small", {}, `${plural(recording.omitted, "object")} not recorded`)));
+  const slider = document.querySelector("#recording input");
+  if (slider !== document.activeElement || player) slider.value = String(recording.step);
+}
+
+function goToStep(number) {
+  const { steps } = snapshot.recording;
+  step = Math.min(Math.max(number, 0), steps - 1);
+  if (step === steps - 1) stopPlaying();
+  history.replaceState(null, "", `?step=${step}${location.hash}`);
+  connect();
+}
+
+function stopPlaying() {
+  clearInterval(player);
+  player = null;
+}
+
+function onStep(name) {
+  const { step: now, steps } = snapshot.recording;
+  if (name === "play" && !player) {
+    player = setInterval(() => goToStep(snapshot.recording.step + 1), 1000);
+    goToStep(now === steps - 1 ? 0 : now + 1);
+    return;
+  }
+  stopPlaying();
+  if (name === "play") render();
+  else goToStep(name === "next" ? now + 1 : now - 1);
 }
 
 let announced = "";
 
-function drawHeader({ process, informers, elections, controllers }) {
+function drawHeader({ process, informers, elections, controllers, recording, at }) {
+  drawRecording({ recording, at });
   $("name").textContent = process.name;
+  document.querySelector(".search-link").setAttribute("href", searchHere());
   $("process").textContent = `pid ${process.pid} on ${process.host}`;
   const failing = informers.filter((informer) => informer.health === "failing").map((informer) => informer.kind);
   const leads = elections.some((each) => each.state === "leading");
@@ -534,30 +709,43 @@ function drawHeader({ process, informers, elections, controllers }) {
   announced = text;
 }
 
+let current = location.hash; // the location that is drawn
+
 function onNavigate() {
+  rememberView(current);
+  current = location.hash;
   const here = route();
+  const isReturn = here.view === "search" && current === lastSearch.hash && lastSearch.result;
   [result, failure] = here.view === "search" && result?.rows ? [result, ""] : [null, ""];
+  if (isReturn) [result, resultFor] = [lastSearch.result, current];
   if (here.view === "search" || here.view === "object") refresh(here);
   render();
-  focusSearch();
+  if (isReturn) {
+    window.scrollTo(0, lastSearch.scroll);
+    document.querySelector(`[data-row][data-key="${CSS.escape(lastSearch.row)}"]`)?.focus({ preventScroll: true });
+  }
+  if (!document.activeElement?.matches("[data-row]")) focusSearch();
 }
 
 function focusSearch() {
   if (!document.activeElement?.closest(".search")) document.querySelector(".search [name=name]")?.focus();
 }
 
+// A new search, of the manager that the overview shows.
+const searchHere = () => link("search", { manager: route(lastOverview).query.manager });
+
 function onKey(event) {
   const field = event.target.closest("input, select, textarea");
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.key === "/" && !field) {
+  if (event.key === "/" && (!field || field.type === "range")) {
     event.preventDefault();
     const box = document.querySelector(".search [name=name]");
     if (box) box.focus();
-    else location.hash = "#/search";
+    else location.hash = searchHere();
   } else if (event.key === "Escape") {
     const { view, query } = route();
-    if (view === "object") location.hash = link("search", { cache: query.cache });
-    else if (view === "search") location.hash = "#/";
+    if (view === "object") location.hash = searchOf(query);
+    else if (view === "search") location.hash = lastOverview;
   } else if ((event.key === "ArrowDown" || event.key === "ArrowUp") && (!field || field.type === "search")) {
     move(event, event.key === "ArrowDown" ? 1 : -1);
   } else if (event.key === "Enter" && field?.closest(".search")) {
@@ -576,6 +764,13 @@ function move(event, step) {
 }
 
 function onClick(event) {
+  openedRow = event.target.closest("[data-row]")?.dataset.key ?? ""; // also by the Enter key
+  const form = typing !== null && document.querySelector(".search");
+  if (form && event.target.closest("a")) useForm(form); // before the location changes
+  const control = event.target.closest("[data-step]");
+  if (control) onStep(control.dataset.step);
+  const copy = event.target.closest("[data-copy]");
+  if (copy) copyYaml(copy);
   const tab = event.target.closest("[data-filter]");
   if (!tab) return;
   filter = tab.dataset.filter;
@@ -596,15 +791,16 @@ function setConnection(state, text) {
 
 function connect() {
   source?.close();
-  source = new EventSource("stream");
+  source = new EventSource(step == null ? "stream" : `stream?step=${step}`);
   source.onmessage = (event) => {
     receivedAt = Date.now();
     const before = snapshot;
     snapshot = JSON.parse(event.data);
-    setConnection("live", "live");
+    setConnection("live", snapshot.recording ? "recording" : "live");
     render();
     if (!before) focusSearch();
-    if (!before || versions(before) !== versions(snapshot)) refreshView(before);
+    const isOtherStep = before?.recording && before.recording.step !== snapshot.recording?.step;
+    if (isOtherStep || !before || versions(before) !== versions(snapshot)) refreshView(before);
   };
   source.onerror = () => {
     setConnection("lost", "the process does not respond, retrying");
@@ -624,7 +820,7 @@ function refreshView(before) {
 }
 
 function checkSilence() {
-  if (source?.readyState === EventSource.OPEN && Date.now() - receivedAt > 5000) {
+  if (!snapshot?.recording && source?.readyState === EventSource.OPEN && Date.now() - receivedAt > 5000) {
     setConnection("silent", `no data for ${seconds((Date.now() - receivedAt) / 1000)}: the event loop may be blocked`);
   }
 }

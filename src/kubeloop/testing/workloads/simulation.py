@@ -24,9 +24,11 @@ from kubeloop.wire.apps.v1 import DaemonSet, Deployment, ReplicaSet, StatefulSet
 from kubeloop.wire.batch.v1 import Job
 from kubeloop.wire.core.v1 import Node, Pod, Service
 from kubeloop.wire.discovery.v1 import EndpointSlice
+from kubeloop.wire.policy.v1 import PodDisruptionBudget
 
 from .daemon_sets import reconcile_daemon_set
 from .deployments import reconcile_deployment
+from .disruption_budgets import reconcile_budget, selector_of
 from .jobs import Jobs
 from .kubelet import Kubelet
 from .nodes import reconcile_node, register_nodes
@@ -143,6 +145,8 @@ class Workloads:
         declare(Job, owns=[Pod], workers=4)(jobs.reconcile)
         pods = WatchSource(Pod, to=self._services)
         declare(Service, owns=[EndpointSlice], watches=[pods])(reconcile_service)
+        budgeted = WatchSource(Pod, to=self._budgets)
+        declare(PodDisruptionBudget, watches=[budgeted])(reconcile_budget)
 
     def _unbound(self, _: Node) -> list[ObjectKey]:
         return self._manager.lister(Pod).keys_by_index("node", "")
@@ -150,3 +154,8 @@ class Workloads:
     def _services(self, pod: Pod) -> list[ObjectKey]:
         services = self._manager.lister(Service).list(namespace=pod.metadata.namespace)
         return [ObjectKey.of(each) for each in services if selects(each, pod)]
+
+    def _budgets(self, pod: Pod) -> list[ObjectKey]:
+        budgets = self._manager.lister(PodDisruptionBudget).list(namespace=pod.metadata.namespace)
+        labels = pod.metadata.labels
+        return [ObjectKey.of(each) for each in budgets if selector_of(each).matches(labels)]
