@@ -109,8 +109,8 @@ record: assets ## record kube-apiserver's responses to the cases of tests/confor
 	$(PY) -m tests.conformance $(ARGS)
 
 .PHONY: soak
-soak: .venv/.ready ## run the property tests for long, with random examples, and 1,000 faults
-	HYPOTHESIS_PROFILE=soak SOAK_FAULTS=$${SOAK_FAULTS:-1000} \
+soak: .venv/.ready ## run the property tests for long, 1,000 faults, and 1,000 runs of simulations
+	HYPOTHESIS_PROFILE=soak SOAK_FAULTS=$${SOAK_FAULTS:-1000} SOAK_RUNS=$${SOAK_RUNS:-1000} \
 	  $(PY) -m pytest -m 'hypothesis or campaign' --timeout=1800 $(ARGS)
 
 .PHONY: bench
