@@ -25,7 +25,7 @@ MADE = {"changelog.md", "code-of-conduct.md", "contributing.md", "security.md"}
 # Pages of the reference that are not about a package.
 TABLES = {
     "conformance", "differences", "extras", "glossary", "index", "kinds", "metrics",
-    "promises", "versioning",
+    "promises", "simulation", "versioning",
 }  # fmt: skip
 STATES = dict(re.findall(r"^\| `(\w+)` \| (\w+) \|", ARCHITECTURE, re.MULTILINE))
 

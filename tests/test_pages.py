@@ -42,6 +42,7 @@ PAGES = (
     "docs/how-to/testing.md",
     "docs/how-to/webhooks.md",
     "docs/how-to/workqueues.md",
+    "docs/reference/simulation.md",
 )
 # Pages that other tests run.
 ELSEWHERE = {

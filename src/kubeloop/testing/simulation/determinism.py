@@ -81,6 +81,7 @@ def install() -> None:
     _replace_in_type(dt.date, "today", classmethod(_date_today))
     vars_of: Any = threading.Thread
     vars_of.start = _refuse_thread
+    _seed_new_generators()
     _use_virtual_clock_of_kubeloop()
 
 
@@ -189,6 +190,18 @@ def _use_virtual_clock_of_kubeloop() -> None:
 
 def _urandom(size: int) -> bytes:
     return _source.randbytes(size)
+
+
+def _seed_new_generators() -> None:
+    """Let `random.Random()` start from the seed of the run: it asks the system in C."""
+    real = random.Random.seed
+
+    def seed(self: random.Random, a: Any = None, version: int = 2) -> None:
+        real(self, _urandom(32) if a is None else a, version)
+
+    names: Any = random.Random
+    names.seed = seed
+    random.seed = vars(random)["_inst"].seed
 
 
 def _hostname() -> str:

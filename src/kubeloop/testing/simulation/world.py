@@ -88,6 +88,7 @@ class SimulatedProcess:
         one = self._incarnation
         if one is not None and not one.is_dead:
             self._world.note(self.name, "process", "crashes")
+            self._world.keep_active(0.0)
             self._world.loop.kill(one)
             self._end()
 
@@ -117,6 +118,7 @@ class SimulatedProcess:
         """Run nothing of it for that many virtual seconds."""
         one = self._incarnation
         if one is not None and not one.is_dead:
+            self._world.keep_active(seconds)
             self._world.loop.pause(one)
             self._world.loop.call_later(seconds, self._world.loop.resume, one)
 
@@ -379,9 +381,13 @@ class World:
     def expire_history(self) -> None:
         self._server.service.expire_history()
 
+    def keep_active(self, seconds: float) -> None:
+        """Something happens that `settle` must wait for, for so many seconds."""
+        self.injector.active_until = max(self.injector.active_until, self.now + seconds)
+
     def process_starts(self, name: str) -> None:
         self.note(name, "process", f"starts ({self._processes[name].starts})")
-        self.injector.active_until = max(self.injector.active_until, self.now)
+        self.keep_active(0.0)
         self.controllers = {key: each for key, each in self.controllers.items() if key[0] != name}
         self.injector.leases.forget(name)
         self.injector.own_writes.forget(name)
@@ -489,9 +495,19 @@ def _forgotten(names: Sequence[str]) -> Iterator[None]:
         for name, module in sys.modules.items()
         if any(name == each or name.startswith(f"{each}.") for each in names)
     }
+    # `from package import module` looks at the attribute of the package first.
+    attributes = [
+        (parent, name.rpartition(".")[2], module)
+        for name, module in kept.items()
+        if (parent := sys.modules.get(name.rpartition(".")[0])) is not None
+    ]
     for name in kept:
         del sys.modules[name]
+    for parent, name, _ in attributes:
+        vars(parent).pop(name, None)
     try:
         yield
     finally:
         sys.modules.update(kept)
+        for parent, name, module in attributes:
+            setattr(parent, name, module)

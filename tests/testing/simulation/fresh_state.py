@@ -1,0 +1,3 @@
+"""State of a module, for tests of `fresh=`."""
+
+starts: list[int] = []
