@@ -21,17 +21,23 @@ cluster of the current kubeconfig context, `context:NAME` that of another.
 | `kube_manifests`                     | `Sequence[str | Path]`             |
 | `kube_options`                       | `Mapping[str, Any]`                |
 
+Simulated tests (`kubeloop.testing.simulate`) have options of their own: `--kube-runs` sets the
+number of runs of each, `--kube-scenario` executes one run only, and `--kube-trace` writes a page
+of each test that fails. With `-v`, the summary says what was tried.
+
 Guarantees: imports only what the used fixtures need; only `kube_client` needs an asyncio plugin;
 a server runs in its own thread and is thread-safe. A test that uses a server cannot reach
 another one by default, and a test that forgets to await a coroutine of kubeloop fails.
 See also: the servers (`api_server`, `control_plane`, `existing_cluster`), the environment
-variables of a test (`environment`), coroutines that were not awaited (`unawaited`).
+variables of a test (`environment`), coroutines that were not awaited (`unawaited`), simulated
+tests (`simulation`).
 """
 
 from __future__ import annotations
 
 import contextlib
 import importlib
+import re
 import sys
 import uuid
 from collections.abc import AsyncIterator, Generator, Iterator, Mapping, Sequence
@@ -60,6 +66,7 @@ if TYPE_CHECKING:
     from .existing_cluster import Server
     from .kubelet import Kubelet
     from .server.faults import Faults
+    from .simulation.scenarios import Scenario
     from .threads import LoopThread
 
 _CHOICES = "embedded, envtest, context or context:NAME"
@@ -88,19 +95,40 @@ if _PlainImporter not in sys.meta_path:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option `--kube`, and the setting `kube` for its default."""
+    """Add the options `--kube…`, and the setting `kube` for the default server."""
     group = parser.getgroup("kubeloop", "Kubernetes API servers (kubeloop)")
     group.addoption("--kube", metavar="WHERE", help=f"server for the tests: {_CHOICES}")
     parser.addini("kube", f"server for the tests: {_CHOICES}", default="embedded")
+    group.addoption(
+        "--kube-runs",
+        type=int,
+        metavar="N",
+        help="runs of each simulated test, in place of its own",
+    )
+    group.addoption(
+        "--kube-scenario",
+        metavar="TEXT",
+        help="execute only this run of the simulated tests, such as 'seed=3'",
+    )
+    group.addoption(
+        "--kube-trace",
+        metavar="FILE",
+        help="write the failed run of a simulated test as a page of HTML; a folder gets one page"
+        " for each test",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Reject an unknown value of `--kube` before any test runs."""
+    """Reject an invalid value of an option before any test runs."""
     kind, colon, name = _choice(config).partition(":")
     is_context = kind == "context" and bool(name) == bool(colon)
     if not is_context and (colon or kind not in {"embedded", "envtest"}):
         raise pytest.UsageError(f"--kube {_choice(config)}: unknown server (use {_CHOICES})")
     config.stash[_STATE] = _PluginState()
+    runs = config.getoption("--kube-runs")
+    if runs is not None and runs < 1:
+        raise pytest.UsageError(f"--kube-runs {runs}: it must be at least 1")
+    _scenario(config)
 
 
 def _choice(config: pytest.Config) -> str:
@@ -117,6 +145,7 @@ class _PluginState:
         self.environment = TestEnvironment()
         self.unawaited = UnawaitedCoroutines()
         self.shared_servers: dict[str, Any] = {}  # of a scope above the function, by fixture
+        self.pages: list[Path] = []  # of simulated tests that failed
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -203,6 +232,98 @@ def _check_awaited(item: pytest.Item) -> Generator[None, object, object]:
     if found:
         pytest.fail("\n".join(found), pytrace=False)
     return result
+
+
+# --- simulated tests
+
+_RESULT = "kubeloop simulation"  # the name of the property of a report that says what was tried
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+    """Apply the options to a simulated test."""
+    if f"{__package__}.simulation.simulate" not in sys.modules:  # no test uses it
+        return (yield)
+    from .simulation.explorer import Exploration
+    from .simulation.report import summarize
+    from .simulation.simulate import Settings, using
+
+    config = pyfuncitem.config
+    scenario = _scenario(config)
+
+    def on_result(found: Exploration) -> None:
+        text = summarize(found)
+        if scenario is not None:
+            text = f"{'failed' if found.failure else 'did not fail'}: {scenario}; {text}"
+        pyfuncitem.user_properties.append((_RESULT, text))
+
+    settings = Settings(
+        runs=config.getoption("--kube-runs"),
+        scenario=scenario,
+        node=pyfuncitem.nodeid,
+        page=(lambda: _page(pyfuncitem)) if config.getoption("--kube-trace") else None,
+        on_result=on_result,
+    )
+    with using(settings):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    call: pytest.CallInfo[None],
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Show the report of a simulation alone, without frames of the plugin."""
+    report = yield
+    simulate = sys.modules.get(f"{__package__}.simulation.simulate")
+    error = call.excinfo
+    if simulate and error and report.failed and isinstance(error.value, simulate.SimulationFailed):
+        report.longrepr = error.getrepr(style="value")
+    return report
+
+
+def _scenario(config: pytest.Config) -> Scenario | None:
+    text = config.getoption("--kube-scenario")
+    if text is None:
+        return None
+    from kubeloop.errors import InvalidArgument
+
+    from .simulation.scenarios import Scenario
+
+    try:
+        return Scenario.parse(text)
+    except InvalidArgument as error:
+        raise pytest.UsageError(f"--kube-scenario: {error}") from error
+
+
+def _page(item: pytest.Item) -> Path:
+    """The file for the page of a test: the given one, or one of its own for each further test."""
+    pages = item.config.stash[_STATE].pages
+    given = str(item.config.getoption("--kube-trace"))
+    path = item.config.invocation_params.dir / given
+    own = re.sub(r"[^A-Za-z0-9_.-]+", "-", item.nodeid).strip("-.")
+    if given.endswith(("/", "\\")) or path.is_dir() or not path.suffix:
+        path /= f"{own}.html"
+    elif pages or hasattr(item.config, "workerinput"):  # other workers of xdist write as well
+        path = path.with_name(f"{path.stem}-{own}{path.suffix}")
+    pages.append(path)
+    return path
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say what was tried in simulated tests: with `-v`, or if one run was asked for."""
+    config = terminalreporter.config
+    if config.get_verbosity() < 1 and config.getoption("--kube-scenario") is None:
+        return
+    lines = [
+        f"{report.nodeid}: {value}"
+        for outcome in ("passed", "failed")
+        for report in terminalreporter.getreports(outcome)
+        for name, value in report.user_properties
+        if name == _RESULT and report.when == "call"
+    ]
+    if lines:
+        terminalreporter.section("simulated tests")
+        terminalreporter.write("\n".join([*lines, ""]))
 
 
 # --- settings that a conftest.py overrides

@@ -6,48 +6,71 @@ python -m kubeloop.testing.simulation tests/test_sites.py::test_sites --scenario
 from __future__ import annotations
 
 import argparse
+import ast
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from . import determinism
+from kubeloop.errors import InvalidArgument
+
+from .explorer import Workers
+from .oracles import judge
 from .report import format_timeline
-from .scenarios import Scenario
+from .scenarios import Failure, RunResult, Scenario
 from .single_run import run_scenario
-from .worker import Job, encode_arguments, load_test
+from .worker import Job, load_simulation, load_test, prepare
 
 
 def main() -> None:
     """Execute the run, print its timeline, and exit with 1 if it fails."""
-    parser = argparse.ArgumentParser(prog="python -m kubeloop.testing.simulation")
-    parser.add_argument("test", help="FILE::NAME of a test with @simulate")
-    parser.add_argument("--scenario", default="seed=0", help="the scenario, as a report shows it")
-    parser.add_argument("--all", action="store_true", help="print the whole timeline as JSON lines")
-    options = parser.parse_args()
+    options = _parse()
     if os.environ.get("PYTHONHASHSEED") != "0":
         # The order of sets of strings is a part of what is replayed.
         os.environ["PYTHONHASHSEED"] = "0"
         os.execv(  # noqa: S606 - this program again
             sys.executable, [sys.executable, "-m", "kubeloop.testing.simulation", *sys.argv[1:]]
         )
-    file, _, name = options.test.partition("::")
-    path = Path(file).resolve()
-    sys.path[:0] = [str(path.parent), str(Path.cwd())]
-    job = Job((), path.stem, str(path), name, encode_arguments({}))
-    test = load_test(job)
-    determinism.install()
-    result = run_scenario(test, Scenario.parse(options.scenario), is_traced=True)
+    result, failure = _replay(options)
     if options.all:
         for entry in result.timeline:
             sys.stdout.write(msgspec.json.encode(entry).decode() + "\n")
     else:
         sys.stdout.write("\n".join(format_timeline(result.timeline)) + "\n")
-    found = result.failure
-    sys.stdout.write(f"{found.oracle}: {found.message}\n" if found else "the run did not fail\n")
+    text = f"{failure.oracle}: {failure.message}" if failure else "the run did not fail"
+    sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
-    os._exit(1 if found else 0)
+    os._exit(1 if failure else 0)
+
+
+def _parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m kubeloop.testing.simulation")
+    parser.add_argument("test", help="FILE::NAME of a test with @simulate")
+    parser.add_argument("--scenario", default="seed=0", help="the scenario, as a report shows it")
+    parser.add_argument("--arguments", default="{}", help="of a parametrized test, as a dict")
+    parser.add_argument("--all", action="store_true", help="print the whole timeline as JSON lines")
+    return parser.parse_args()
+
+
+def _replay(options: argparse.Namespace) -> tuple[RunResult, Failure | None]:
+    try:
+        scenario = Scenario.parse(options.scenario)
+        arguments: dict[str, Any] = ast.literal_eval(options.arguments)
+        file, _, name = options.test.partition("::")
+        path = Path(file).resolve()
+        sys.path[:0] = [str(path.parent), str(Path.cwd())]
+        simulation = load_simulation(Job((), path.stem, str(path), name))
+        job = simulation.job(arguments)
+    except (InvalidArgument, ValueError, SyntaxError, FileNotFoundError) as error:
+        raise SystemExit(f"replay {options.test}: {error}") from error
+    with Workers(job, 1) as workers:  # before this process has simulated clocks
+        reference = workers.run(Scenario(simulation.seed))
+    test = load_test(job)
+    prepare()
+    result = run_scenario(test, scenario, is_traced=True, ignore=job.ignore)
+    return result, judge(result, result if reference.failure else reference)
 
 
 main()

@@ -8,6 +8,7 @@ See also: `plans` (which runs), `oracles.judge` (which fail), `report` (what is 
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
@@ -25,7 +26,7 @@ from .plans import coverage, derive
 from .scenarios import Failure, Fault, RunResult, Scenario
 from .worker import Job, Order
 
-__all__ = ["Exploration", "FailedRun", "Limits", "Workers", "explore"]
+__all__ = ["Exploration", "FailedRun", "Limits", "Workers", "explore", "explore_one"]
 
 _MOST_TRIES = 40  # of shrinking
 
@@ -193,6 +194,20 @@ def explore(
         return search.result(None if failed is None else search.shrink(*failed))
 
 
+def explore_one(job: Job, scenario: Scenario, *, seed: int) -> Exploration:
+    """Execute the run of one scenario, compared with the undisturbed run of `seed`."""
+    with Workers(job, 1) as workers:
+        reference = workers.run(Scenario(seed))
+        traced = workers.run(scenario, is_traced=True)
+        # Nothing is compared with an undisturbed run that fails.
+        compared = traced if reference.failure else reference
+        search = _Search(workers, compared, Limits(2, math.inf, 1))
+        failure = search.count(scenario, traced)
+        if failure is None:
+            return search.result(None)
+        return search.result(FailedRun(failure, scenario, traced, len(scenario.faults)))
+
+
 @final
 class _Search:
     """Executes runs until one fails."""
@@ -202,7 +217,7 @@ class _Search:
         workers: Workers,
         reference: RunResult,
         limits: Limits,
-        on_progress: Callable[[int, Failure | None], None],
+        on_progress: Callable[[int, Failure | None], None] = lambda _, __: None,
     ) -> None:
         self._workers = workers
         self._reference = reference
@@ -229,17 +244,18 @@ class _Search:
                 scenario = next(scenarios)
                 running[self._workers.submit(scenario)] = (number, scenario)
                 number += 1
-            # Lives that were planned before the one that failed may fail as well.
+            # Runs that were planned before the one that failed may fail as well.
             if not running:
                 return failed[min(failed)] if failed else None
             done, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
                 index, scenario = running.pop(future)
-                failure = self._count(scenario, future.result())
+                failure = self.count(scenario, future.result())
                 if failure is not None:
                     failed[index] = (scenario, failure)
 
-    def _count(self, scenario: Scenario, result: RunResult) -> Failure | None:
+    def count(self, scenario: Scenario, result: RunResult) -> Failure | None:
+        """Add the result of a run; returns its failure."""
         self._tried.append(scenario)
         self._runs += 1
         self._cpu += result.cpu

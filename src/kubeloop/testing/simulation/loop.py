@@ -25,6 +25,7 @@ __all__ = ["Deadlock", "Incarnation", "SimulatedLoop", "current_process"]
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
+_SOCKET = "socket of the operating system (use TCP streams of asyncio)"
 _MAX_TURNS = 200_000  # iterations of the loop without any time passing
 
 
@@ -75,7 +76,15 @@ class _Handle(asyncio.Handle):
 
 
 class _TimerHandle(asyncio.TimerHandle):
-    __slots__ = ()
+    __slots__ = ("serial",)
+
+    serial: int
+
+    def __lt__(self, other: object) -> bool:
+        # A heap alone does not keep the order of equal times.
+        if not isinstance(other, _TimerHandle):
+            return NotImplemented
+        return (self.when(), self.serial) < (other.when(), other.serial)
 
     def _run(self) -> None:
         if not _is_held(self):
@@ -202,6 +211,7 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         context: contextvars.Context | None = None,
     ) -> asyncio.TimerHandle:
         timer = _TimerHandle(when, callback, args, self, context)
+        timer.serial = next(self._serials)
         heap: Any = self
         heapq.heappush(heap._scheduled, timer)
         cast("Any", timer)._scheduled = True
@@ -290,7 +300,7 @@ class SimulatedLoop(asyncio.BaseEventLoop):
     ) -> tuple[Endpoint, asyncio.BaseProtocol]:
         _refuse_tls(ssl)
         if sock is not None or host is None or port is None:
-            raise _unsupported("a socket of the operating system")
+            raise _unsupported(_SOCKET)
         protocol = protocol_factory()
         endpoint = await self.network.connect(self, (host, port), protocol)
         return endpoint, protocol
@@ -312,7 +322,16 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         return future
 
     def _make_subprocess_transport(self, *_: Any, **__: Any) -> Any:
-        raise _unsupported("a subprocess")
+        raise _unsupported("subprocess (await the work in this process)")
+
+    def _refuse_socket(self, *_: Any, **__: Any) -> Any:
+        raise _unsupported(_SOCKET)
+
+    create_datagram_endpoint = create_unix_connection = create_unix_server = _refuse_socket
+    connect_accepted_socket = connect_read_pipe = connect_write_pipe = _refuse_socket
+    sock_recv = sock_recv_into = sock_recvfrom = sock_sendall = sock_sendto = _refuse_socket
+    sock_connect = sock_accept = sock_sendfile = sendfile = start_tls = _refuse_socket
+    add_reader = add_writer = cast("Any", _refuse_socket)
 
     def add_signal_handler(self, *_: Any) -> None:  # type: ignore[override]
         raise NotImplementedError

@@ -6,18 +6,21 @@ See also: `trace_page` (the same as a page).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import ast
+import shlex
+from collections.abc import Iterator, Mapping
 
 from .explorer import Exploration, FailedRun
-from .scenarios import KINDS, TimelineEntry
+from .scenarios import KINDS, Scenario, TimelineEntry
 
-__all__ = ["describe", "format_timeline", "summarize"]
+__all__ = ["describe", "describe_faults", "format_timeline", "replay_command", "summarize"]
 
 _LINES = 60  # of the timeline
 _CLUSTER = "cluster"
+_REPLAY = ("python", "-m", "kubeloop.testing.simulation")
 
 
-def describe(name: str, target: str, exploration: Exploration) -> str:
+def describe(name: str, replay: str, exploration: Exploration) -> str:
     """The report of an exploration that has found a failure."""
     failed = exploration.failure
     assert failed is not None, "there is something to describe"
@@ -33,11 +36,31 @@ def describe(name: str, target: str, exploration: Exploration) -> str:
             *format_timeline(failed.result.timeline),
             "",
             "Replay it, under a debugger if you like:",
-            f"  python -m kubeloop.testing.simulation {target} --scenario '{failed.scenario}'",
+            f"  {replay}",
             "",
             summarize(exploration),
         ]
     )
+
+
+def replay_command(
+    target: str, arguments: Mapping[str, object], scenario: Scenario, *, node: str = ""
+) -> str:
+    """The command that repeats a run of the test `target`, or of pytest's `node`."""
+    if not arguments:
+        return shlex.join([*_REPLAY, target, "--scenario", str(scenario)])
+    text = repr(dict(arguments))
+    if node and not _is_literal(text):  # only pytest can create them
+        return shlex.join(["pytest", node, "--kube-scenario", str(scenario)])
+    return shlex.join([*_REPLAY, target, "--scenario", str(scenario), "--arguments", text])
+
+
+def _is_literal(text: str) -> bool:
+    try:
+        ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return False
+    return True
 
 
 def summarize(exploration: Exploration) -> str:
@@ -56,10 +79,16 @@ def _faults(failed: FailedRun) -> Iterator[str]:
     before = failed.faults_before
     shrunk = f", shrunk from {before}" if before > len(failed.faults) else ""
     yield f"What happened (seed {failed.scenario.seed}{shrunk}):"
+    for number, (what, rule) in enumerate(describe_faults(failed), 1):
+        yield f"  {number}. {what}"
+        yield f"     ({rule})"
+
+
+def describe_faults(failed: FailedRun) -> Iterator[tuple[str, str]]:
+    """What each fault did, and the rule that allows it."""
     texts = {(each.process, each.number): each.text for each in failed.result.writes}
-    for number, fault in enumerate(failed.faults, 1):
-        yield f"  {number}. {fault.describe(texts.get(fault.trigger, ''))}"
-        yield f"     ({KINDS[fault.kind].rule})"
+    for fault in failed.faults:
+        yield fault.describe(texts.get(fault.trigger, "")), KINDS[fault.kind].rule
 
 
 def format_timeline(entries: tuple[TimelineEntry, ...]) -> Iterator[str]:

@@ -1,40 +1,70 @@
 """The decorator `simulate`: a test that is executed many times.
 
 Guarantees: the decorated test is a plain function, for pytest and without it; its arguments,
-except the world, stay. KUBELOOP_SIMULATE_RUNS multiplies the number of runs.
-See also: `world` (what the test is given), `explorer` (how the runs are found).
+except the world, stay. A test runner changes what all simulated tests do with `using`.
+See also: `world` (what the test is given), `explorer` (how the runs are found), `plugin` in
+`testing` (the options of pytest).
 """
 
 from __future__ import annotations
 
+import contextvars
 import functools
 import inspect
-import os
 import sys
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Concatenate, Final, ParamSpec, final
 
+import msgspec
+
 from kubeloop.errors import InvalidArgument
 
-from .explorer import Exploration, Limits, default_workers, explore
-from .report import describe, summarize
-from .scenarios import CLASSES, DEFAULT_CLASSES, Failure
+from .explorer import Exploration, Limits, default_workers, explore, explore_one
+from .report import describe, replay_command
+from .scenarios import CLASSES, DEFAULT_CLASSES, Failure, Scenario
 from .worker import Job, encode_arguments
 from .world import World
 
-__all__ = ["RUNS", "SECONDS", "Simulation", "SimulationFailed", "simulate"]
+__all__ = ["RUNS", "SECONDS", "Settings", "Simulation", "SimulationFailed", "simulate", "using"]
 
 P = ParamSpec("P")
 
 RUNS: Final = 100
-"""Lives of a simulated test by default."""
+"""Runs of a simulated test by default."""
 SECONDS: Final = 60.0
 """Seconds of CPU of a simulated test by default, of all workers together."""
 
 
 class SimulationFailed(AssertionError):
     """A run of a simulated test has failed; the text is the report."""
+
+
+@final
+class Settings(msgspec.Struct, frozen=True):
+    """What a test runner changes in the simulated tests that it calls."""
+
+    runs: int | None = None  # in place of the test's own number
+    scenario: Scenario | None = None  # the only one to run
+    node: str = ""  # the test's name for the runner
+    page: Callable[[], Path] | None = None  # where to write the page of a run that failed
+    on_result: Callable[[Exploration], None] = lambda _: None
+
+
+_settings: contextvars.ContextVar[Settings | None] = contextvars.ContextVar(
+    "kubeloop_simulation_settings", default=None
+)
+
+
+@contextmanager
+def using(settings: Settings) -> Iterator[None]:
+    """Change the simulated tests that are called in the block."""
+    token = _settings.set(settings)
+    try:
+        yield
+    finally:
+        _settings.reset(token)
 
 
 @final
@@ -64,63 +94,77 @@ class Simulation:
                 f"simulate(runs={runs}, seconds={seconds}, seed={seed}): negative"
             )
         self.test = test
-        self._limits = Limits(
-            runs * int(os.environ.get("KUBELOOP_SIMULATE_RUNS", "1")),
-            seconds * int(os.environ.get("KUBELOOP_SIMULATE_RUNS", "1")),
-            workers or default_workers(),
-        )
-        self._seed = seed
+        self._limits = Limits(runs, seconds, workers or default_workers())
+        self.seed = seed
         self._faults = tuple(faults)
         self._pairs = pairs
         self._ignore = tuple(ignore)
         self._memory = memory
 
-    def job(self, arguments: dict[str, Any]) -> Job:
+    def job(self, arguments: Mapping[str, Any]) -> Job:
         """What a worker needs to run this test."""
         test = self.test
-        path = [each or str(Path.cwd()) for each in sys.path]
-        file = inspect.getsourcefile(test) or ""
         return Job(
-            path=tuple(path),
+            path=tuple(each or str(Path.cwd()) for each in sys.path),
             module=test.__module__,
-            file=file,
+            file=inspect.getsourcefile(test) or "",
             name=test.__qualname__,
             arguments=encode_arguments(arguments),
             ignore=self._ignore,
             memory=self._memory,
         )
 
-    def explore(self, **arguments: Any) -> Exploration:
-        """Execute the runs; returns what was found."""
-        progress = _Progress(self.test.__name__, self._limits.runs)
+    def explore(
+        self,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        runs: int | None = None,
+        scenario: Scenario | None = None,
+    ) -> Exploration:
+        """Execute `runs` runs, or only that of `scenario`; returns what was found.
+
+        With more runs than the test has by itself, they may take more CPU time as well.
+        Raises: InvalidArgument when an argument cannot be sent to another process.
+        """
+        job = self.job(arguments or {})
+        if scenario is not None:
+            return explore_one(job, scenario, seed=self.seed)
+        limits = self._limits
+        if runs is not None:
+            seconds = limits.seconds * max(1.0, runs / limits.runs)
+            limits = msgspec.structs.replace(limits, runs=runs, seconds=seconds)
+        progress = _Progress(self.test.__name__, limits.runs)
         try:
             return explore(
-                self.job(arguments),
-                self._limits,
+                job,
+                limits,
                 classes=self._faults,
-                seed=self._seed,
+                seed=self.seed,
                 pairs=self._pairs,
                 on_progress=progress,
             )
         finally:
             progress.end()
 
-    def check(self, **arguments: Any) -> None:
+    def check(self, arguments: Mapping[str, Any]) -> None:
         """Execute the runs. Raises: SimulationFailed."""
         __tracebackhide__ = True
-        found = self.explore(**arguments)
+        settings = _settings.get() or Settings()
+        found = self.explore(arguments, runs=settings.runs, scenario=settings.scenario)
+        settings.on_result(found)
         if found.failure is None:
-            if os.environ.get("KUBELOOP_SIMULATE_VERBOSE"):
-                sys.stderr.write(f"{self.test.__name__}: {summarize(found)}\n")
             return
-        file = inspect.getsourcefile(self.test) or ""
-        target = f"{os.path.relpath(file)}::{self.test.__qualname__}"
-        trace = os.environ.get("KUBELOOP_SIMULATE_TRACE")
-        if trace:
+        name = self.test.__name__
+        target = f"{_relative(inspect.getsourcefile(self.test) or '')}::{self.test.__qualname__}"
+        replay = replay_command(target, arguments, found.failure.scenario, node=settings.node)
+        text = describe(name, replay, found)
+        if settings.page is not None:
             from .trace_page import write_page
 
-            write_page(Path(trace), self.test.__name__, found)
-        raise SimulationFailed(describe(self.test.__name__, target, found))
+            page = settings.page()
+            write_page(page, name, found, replay=replay)
+            text += f"\nThe run as a page: {page}"
+        raise SimulationFailed(text)
 
 
 def simulate(
@@ -155,8 +199,7 @@ def simulate(
     def decorate(
         test: Callable[Concatenate[World, P], Coroutine[Any, Any, object]],
     ) -> Callable[P, None]:
-        if not inspect.iscoroutinefunction(test):
-            raise InvalidArgument(f"simulate {test!r}: it is not an async function")
+        _check_test(test)
         simulation = Simulation(
             test,
             runs=runs,
@@ -173,7 +216,7 @@ def simulate(
         def run(*args: P.args, **kwargs: P.kwargs) -> None:
             __tracebackhide__ = True
             names = inspect.signature(run).parameters
-            simulation.check(**dict(zip(names, args, strict=False)), **kwargs)
+            simulation.check({**dict(zip(names, args, strict=False)), **kwargs})
 
         signature = inspect.signature(test)
         _, *others = signature.parameters.values()
@@ -183,6 +226,24 @@ def simulate(
         return run
 
     return decorate
+
+
+def _relative(file: str) -> str:
+    path = Path(file)
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else file
+
+
+def _check_test(test: Callable[..., object]) -> None:
+    name = getattr(test, "__qualname__", repr(test))
+    if not inspect.iscoroutinefunction(test):
+        raise InvalidArgument(
+            f"simulate {name}: it is not an async function (write: async def {name}(world))"
+        )
+    if next(iter(inspect.signature(test).parameters), "") != "world":
+        raise InvalidArgument(
+            f"simulate {name}: its first parameter is not world (write a function, not a method:"
+            f" async def {test.__name__}(world))"
+        )
 
 
 @final

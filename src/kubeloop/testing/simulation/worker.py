@@ -16,18 +16,23 @@ import os
 import pickle
 import signal
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
-from typing import IO, Any, final
+from typing import IO, TYPE_CHECKING, Any, cast, final
 
 import msgspec
+
+from kubeloop.errors import InvalidArgument
 
 from . import determinism
 from .scenarios import Failure, RunResult, Scenario
 from .single_run import run_scenario
 from .world import World
 
-__all__ = ["Job", "Order", "encode_arguments", "load_test", "main"]
+if TYPE_CHECKING:
+    from .simulate import Simulation
+
+__all__ = ["Job", "Order", "encode_arguments", "load_simulation", "load_test", "main", "prepare"]
 
 _REAL_SECONDS = 120  # of one run
 _MIB = 1024 * 1024
@@ -54,19 +59,34 @@ class Order(msgspec.Struct, frozen=True):
     is_traced: bool = False
 
 
-def encode_arguments(arguments: dict[str, Any]) -> str:
-    """Arguments of a test as text."""
-    return base64.b64encode(pickle.dumps(arguments)).decode() if arguments else ""
+def encode_arguments(arguments: Mapping[str, Any]) -> str:
+    """Arguments of a test as text. Raises: InvalidArgument when one cannot be pickled."""
+    for name, value in arguments.items():
+        try:
+            pickle.dumps(value)
+        except Exception as error:
+            raise InvalidArgument(
+                f"simulate: the argument {name} ({type(value).__name__}) cannot be sent to the"
+                f" process of a run: {error} (create it in the test, or use parameters)"
+            ) from error
+    return base64.b64encode(pickle.dumps(dict(arguments))).decode() if arguments else ""
 
 
 def load_test(job: Job) -> Callable[[World], Coroutine[Any, Any, object]]:
     """The test of a job, from its module."""
-    found: Any = _load_module(job)
-    for name in job.name.split("."):
-        found = getattr(found, name)
-    test = found.simulation.test
+    test = load_simulation(job).test
     arguments = pickle.loads(base64.b64decode(job.arguments)) if job.arguments else {}  # noqa: S301 - of our own parent
     return lambda world: test(world, **arguments)
+
+
+def load_simulation(job: Job) -> Simulation:
+    """The simulation of the test of a job. Raises: InvalidArgument."""
+    found: Any = _load_module(job)
+    for name in job.name.split("."):
+        found = getattr(found, name, None)
+    if not hasattr(found, "simulation"):
+        raise InvalidArgument(f"simulate {job.file}::{job.name}: there is no such simulated test")
+    return cast("Simulation", found.simulation)
 
 
 def _load_module(job: Job) -> Any:
@@ -91,10 +111,7 @@ def main() -> None:
     job = msgspec.json.decode(sys.stdin.buffer.readline(), type=Job)
     sys.path[:] = job.path
     test = load_test(job)
-    importlib.import_module("kubeloop.testing.workloads")  # once, not in every run
-    determinism.install()
-    gc.collect()
-    gc.freeze()
+    prepare()
     for line in sys.stdin.buffer:
         order = msgspec.json.decode(line, type=Order)
         if not hasattr(os, "fork"):
@@ -110,6 +127,14 @@ def main() -> None:
         _, status = os.waitpid(child, 0)
         if os.WIFSIGNALED(status):
             _send(results, _killed(os.WTERMSIG(status)))
+
+
+def prepare() -> None:
+    """Import what runs need, and replace the clocks of this process, for ever."""
+    importlib.import_module("kubeloop.testing.workloads")  # once, not in every run
+    determinism.install()
+    gc.collect()
+    gc.freeze()
 
 
 def _run(
