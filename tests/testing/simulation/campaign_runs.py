@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from random import Random
 from typing import Any, Protocol, final
@@ -23,10 +23,10 @@ from kubeloop.meta import ObjectKey, set_controller
 from kubeloop.runtime import Client, Context, Manager
 from kubeloop.testing import simulate
 from kubeloop.testing.server.faults import Reaction, SeenRequest
-from kubeloop.testing.simulation.scenarios import Failure
 from kubeloop.testing.simulation.loop import Incarnation, current_process
 from kubeloop.testing.simulation.network import connection
-from kubeloop.testing.simulation.world import SimulatedProcess, World
+from kubeloop.testing.simulation.scenarios import Failure
+from kubeloop.testing.simulation.world import World
 from kubeloop.wire.coordination.v1 import Lease
 from kubeloop.wire.core.v1 import ConfigMap, Secret
 from kubeloop.wire.meta.v1 import ObjectMeta
@@ -74,6 +74,10 @@ async def _live(world: World, faults: int) -> None:
             await _wait_until_consistent(world, subject)
     for each in subject.chaos.processes.values():
         await each.stop()
+    # The digest is of the bytes on the network, and a queue sends none.
+    data = {"at": repr(world.now), "end": repr(random.random())}
+    end = ConfigMap(metadata=ObjectMeta(name="end"), data=data)
+    await world.client.resource(ConfigMap, namespace="default").create(end)
 
 
 async def _wait_until_consistent(world: World, subject: Subject) -> None:
@@ -132,7 +136,7 @@ def _stored(world: World, plural: str) -> list[dict[str, Any]]:
 
 
 def _identities(world: World, plural: str) -> dict[ObjectKey, Identity]:
-    metas = [each["metadata"] for each in _stored(world, plural) ]
+    metas = [each["metadata"] for each in _stored(world, plural)]
     return {
         ObjectKey(each["namespace"], each["name"]): (each["uid"], str(each["resourceVersion"]))
         for each in metas
@@ -171,7 +175,7 @@ class InformerSubject:
         self._slow = SlowHandler()
         self._failures: Callable[[], list[int]] = list
         kinds: dict[str, StartFault] = {**FAULTS, "a_slow_handler": self._hold_handler}
-        self.chaos = Chaos(world, [world.run(lambda config: self._make(config), name="reader")], kinds, random)
+        self.chaos = Chaos(world, [world.run(self._make, name="reader")], kinds, random)
 
     def _make(self, config: ClusterConfig) -> Coroutine[Any, Any, None]:
         return self._read(config)
@@ -232,7 +236,7 @@ class ControllerSubject:
             "failing_reconciles": self._break,
             "hanging_reconciles": self._hang,
         }
-        self.chaos = Chaos(world, [world.run(lambda config: self._make(config), name="controller")], kinds, random)
+        self.chaos = Chaos(world, [world.run(self._make, name="controller")], kinds, random)
 
     async def _break(self, chaos: Chaos, target: str) -> End:
         self._broken = self._random.randint(1, 5)
@@ -300,7 +304,8 @@ class ControllerSubject:
 
     def problem(self) -> str:
         wanted = {
-            each["metadata"]["name"]: each["data"] for each in _stored(self._world, "configmaps")
+            each["metadata"]["name"]: each["data"]
+            for each in _stored(self._world, "configmaps")
             if each["metadata"]["name"] in NAMES
         }
         found = {
@@ -341,7 +346,7 @@ class ElectionSubject:
         # A process that was paused may still act in the second in which it resumes.
         self._paused_until: dict[str, float] = {}
         self.terms = 0
-        replicas = [world.run(lambda config: self._make(config), name=f"replica-{number}") for number in (1, 2, 3)]
+        replicas = [world.run(self._make, name=f"replica-{number}") for number in (1, 2, 3)]
         self.chaos = Chaos(world, replicas, {**FAULTS, "pause": self._pause}, random)
         world.server.faults.reactors.append(self._check_write)
         self._watcher = world.loop.create_task(self._watch(), name="watch for two leaders")
@@ -428,7 +433,6 @@ class ElectionSubject:
         return "" if len(leaders) == 1 else f"{len(leaders)} leaders"
 
 
-
 # --- a work queue
 
 
@@ -457,7 +461,7 @@ class QueueSubject:
             "pause": FAULTS["pause"],
             "drained_queue": self._drain,
         }
-        self.chaos = Chaos(world, [world.run(lambda config: self._make(config), name="workers")], kinds, random)
+        self.chaos = Chaos(world, [world.run(self._make, name="workers")], kinds, random)
 
     def _make(self, config: ClusterConfig) -> Coroutine[Any, Any, None]:
         return self._run()

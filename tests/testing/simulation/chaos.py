@@ -209,7 +209,11 @@ async def cut_connections(chaos: Chaos, target: str) -> End:
     """Every new connection is cut after a number of bytes."""
     chaos.world.network.cuts[target] = chaos.random.randint(1, 6000)
     chaos.reset(target)
-    return lambda: chaos.world.network.cuts.pop(target, None) and None
+
+    def end() -> None:
+        chaos.world.network.cuts.pop(target, None)
+
+    return end
 
 
 async def cut_now(chaos: Chaos, target: str) -> End:
@@ -271,7 +275,7 @@ async def compacted_history(chaos: Chaos, target: str) -> End:
     """The changes of the watch gap are compacted: 410."""
     chaos.respond(target, lambda seen: _raise(error_for(503, 0, seen)), times=9, match=WATCH)
     chaos.reset(target)
-    return lambda: chaos.server.expire_history()  # type: ignore[no-any-return]
+    return chaos.server.expire_history  # type: ignore[no-any-return]
 
 
 async def storm_of_410(chaos: Chaos, target: str) -> End:

@@ -26,7 +26,6 @@ Address: TypeAlias = tuple[str, int]
 _Item: TypeAlias = "bytes | _Mark"
 
 _LATENCY = (0.0001, 0.005)  # seconds
-_STEP = 1e-8  # seconds between two items of one direction; more than the loop's resolution
 _HIGH_WATER = 256 * 1024  # bytes on the way before a writer is paused
 _ANY = "0.0.0.0"  # noqa: S104 - no socket is bound
 _CONNECT_TIMEOUT = 127.0  # seconds; Linux gives up a connection attempt after that
@@ -195,8 +194,7 @@ class Endpoint(asyncio.Transport):
     def _schedule(self, item: _Item) -> None:
         link, peer = self._link, self._peer
         assert peer is not None, "a connection has two ends"
-        # Never two at the same time: timers of the same time run in any order.
-        self.last = max(self.last + _STEP, link.loop.time() + link.latency())
+        self.last = max(self.last, link.loop.time() + link.latency())
         link.loop.call_at(self.last, peer.arrive, item, context=peer.context)
 
     def block(self) -> None:
