@@ -42,11 +42,12 @@ PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "ci")
 settings.load_profile(PROFILE)
 
 
-def pytest_configure() -> None:
-    """Enable Ctrl-C for tests and the programs they start.
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the mark of long tests, and enable Ctrl-C for tests and the programs they start.
 
     A background job of a shell ignores it, and its children inherit that.
     """
+    config.addinivalue_line("markers", "campaign: many faults in a row (`make soak`: a thousand)")
     is_main = threading.current_thread() is threading.main_thread()
     if is_main and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)

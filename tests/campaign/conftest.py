@@ -16,10 +16,6 @@ from .quick_clock import QuickClock
 from .scenario import SPEED
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "campaign: many faults in a row (`make soak`: a thousand)")
-
-
 @pytest.fixture
 def thread() -> Iterator[LoopThread]:
     """The thread of the server, so that all tasks of the test's loop are the client's."""

@@ -78,7 +78,10 @@ class _Listener:
         self._loop = asyncio.get_running_loop()
         self._listening: list[socket.socket] = []
         self._servers: list[asyncio.AbstractServer] = []  # without TLS
-        self._transports: weakref.WeakSet[asyncio.Transport] = weakref.WeakSet()
+        # A dict, and no set: its order is that of the connections, in every process.
+        self._transports: weakref.WeakKeyDictionary[asyncio.Transport, None] = (
+            weakref.WeakKeyDictionary()
+        )
         self._sockets: weakref.WeakSet[socket.socket] = weakref.WeakSet()  # with TLS
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_stopped = False
@@ -136,14 +139,15 @@ class _Listener:
 
     def _are_closed(self) -> bool:
         return all(
-            each.is_closing() and not each.get_write_buffer_size() for each in self._transports
+            each.is_closing() and not each.get_write_buffer_size()
+            for each in list(self._transports)
         ) and all(each.fileno() == -1 for each in self._sockets)
 
     # --- without TLS
 
     def serve(self, transport: asyncio.Transport) -> None:
         """Pass a connection that was accepted to its protocol."""
-        self._transports.add(transport)
+        self._transports[transport] = None
         protocol = None if self._is_stopped else self._new_protocol()
         if protocol is None:
             transport.abort()

@@ -43,8 +43,9 @@ class Yielder:
 
     __slots__ = ("_has_run", "_now", "started")
 
-    def __init__(self, now: Callable[[], float] = perf_counter, *, starts_now: bool = True) -> None:
-        self._now = now
+    def __init__(self, now: Callable[[], float] | None = None, *, starts_now: bool = True) -> None:
+        # Read here and not as a default: a simulation replaces the function later.
+        self._now = now = perf_counter if now is None else now
         # When the current slice started. Public for hot paths that have read the clock anyway.
         self.started = now() if starts_now else float("-inf")
         # The loop has run everything else since `started`. The slice is not cut short for it,

@@ -136,7 +136,7 @@ class Transport:
         self._dialer: Dialer | None = None
         self._forwards = False  # a proxy receives the requests themselves
         self._pool = ConnectionPool(clock)
-        self._dials: set[asyncio.Timeout] = set()  # connections that are being opened
+        self._dials: dict[asyncio.Timeout, None] = {}  # connections that are being opened
         self._websockets: weakref.WeakSet[WebSocket] = weakref.WeakSet()
         # Reports a client that is not closed.
         self._unclosed: weakref.finalize[..., Any] | None = None
@@ -421,7 +421,7 @@ class Transport:
         within = sooner(timeouts.connect, None if deadline is None else deadline - began)
         try:
             async with closing, self._clock.timeout(within) as bound:
-                self._dials.add(closing)
+                self._dials[closing] = None
                 await self._dialer.dial(connection, tls=tls, server_hostname=self._server_name)
         except (OSError, UnicodeError, ValueError) as error:
             if self._closed:
@@ -432,7 +432,7 @@ class Transport:
                 error, action=request.action, server=self.server, timeouts=timeouts
             ) from error
         finally:
-            self._dials.discard(closing)
+            self._dials.pop(closing, None)
         if self._closed:
             connection.abort()
             raise self._closed_error(request)

@@ -184,8 +184,9 @@ class Service:
         await self._listener.stop()
 
     async def accept_connections(self) -> None:
-        """Listen again, at the same address."""
-        await self._listener.listen(self.core.http_handler)
+        """Listen again, at the same address; idempotent."""
+        if not self._listener.is_listening:  # a restart listens as well
+            await self._listener.listen(self.core.http_handler)
 
     def drop_connections(self) -> None:
         """Break every open connection, without a close handshake."""

@@ -79,8 +79,9 @@ class Exploration(msgspec.Struct, frozen=True):
 class _Worker:
     """One worker process."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, hash_seed: int) -> None:
         self._job = job
+        self._hash_seed = hash_seed
         self._process: subprocess.Popen[bytes] | None = None
 
     def run(self, order: Order) -> RunResult:
@@ -111,7 +112,7 @@ class _Worker:
             stdout=subprocess.PIPE,
             env={
                 **os.environ,
-                "PYTHONHASHSEED": "0",
+                "PYTHONHASHSEED": str(self._hash_seed),
                 "PYTHONPATH": os.pathsep.join(self._job.path),
             },
         )
@@ -136,8 +137,8 @@ class _Worker:
 class Workers:
     """The worker processes of one exploration, for a `with` block."""
 
-    def __init__(self, job: Job, count: int) -> None:
-        self._workers = [_Worker(job) for _ in range(count)]
+    def __init__(self, job: Job, count: int, *, hash_seed: int = 0) -> None:
+        self._workers = [_Worker(job, hash_seed) for _ in range(count)]
         self._idle: SimpleQueue[_Worker] = SimpleQueue()
         for each in self._workers:
             self._idle.put(each)

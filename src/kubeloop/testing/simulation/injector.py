@@ -123,7 +123,12 @@ class Injector:
             if loses is not None:
                 return loses()
             if code < 300:
-                self.own_writes.acknowledge(name, seen, world.stored_version(seen), world.now)
+                version = world.stored_version(seen)
+
+                def on_arrival() -> None:  # a response that is lost acknowledges nothing
+                    self.own_writes.acknowledge(name, seen, version, world.now)
+
+                link.on_arrival = on_arrival
             return False
 
         link.on_response = on_response

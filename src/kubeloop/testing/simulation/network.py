@@ -26,7 +26,6 @@ Address: TypeAlias = tuple[str, int]
 _Item: TypeAlias = "bytes | _Mark"
 
 _LATENCY = (0.0001, 0.005)  # seconds
-_STEP = 1e-8  # seconds between two items of one direction; more than the loop's resolution
 _HIGH_WATER = 256 * 1024  # bytes on the way before a writer is paused
 _ANY = "0.0.0.0"  # noqa: S104 - no socket is bound
 _CONNECT_TIMEOUT = 127.0  # seconds; Linux gives up a connection attempt after that
@@ -195,8 +194,7 @@ class Endpoint(asyncio.Transport):
     def _schedule(self, item: _Item) -> None:
         link, peer = self._link, self._peer
         assert peer is not None, "a connection has two ends"
-        # Never two at the same time: timers of the same time run in any order.
-        self.last = max(self.last + _STEP, link.loop.time() + link.latency())
+        self.last = max(self.last, link.loop.time() + link.latency())
         link.loop.call_at(self.last, peer.arrive, item, context=peer.context)
 
     def block(self) -> None:
@@ -239,6 +237,9 @@ class Endpoint(asyncio.Transport):
             self._link.network.record(self._link, data)
             assert self._peer is not None, "a connection has two ends"
             self._peer.delivered(len(data))
+            if self._link.on_arrival is not None and self is self._link.client:
+                on_arrival, self._link.on_arrival = self._link.on_arrival, None
+                on_arrival()
             self._receive(data)
 
     def _receive(self, data: bytes) -> None:
@@ -299,6 +300,8 @@ class Connection:
         self.bytes_left: int | None = None  # in both directions, before it is reset
         # Called with the first bytes that the server sends after a request; True: they are lost.
         self.on_response: Callable[[bytes], bool] | None = None
+        # Called when the client has received what `on_response` was called with, whole.
+        self.on_arrival: Callable[[], None] | None = None
         self.watches = ""  # the resource, while the connection carries a watch
         self.on_watch_bytes: Callable[[bytes], None] | None = None
 
@@ -314,6 +317,7 @@ class Connection:
         if self.on_response is None:
             return False
         on_response, self.on_response = self.on_response, None
+        self.on_arrival = None
         return on_response(data)
 
     def cut(self, data: bytes) -> bytes:
@@ -322,6 +326,7 @@ class Connection:
             return data
         part = data[: self.bytes_left]
         if len(part) < len(data):
+            self.on_arrival = None
             # After what was sent before: the latest of both directions.
             at = max(self.loop.time(), self.client.last, self.server.last) + self.latency()
             self.loop.call_at(at, self.reset)

@@ -132,7 +132,7 @@ class SimulatedProcess:
 
     async def _supervise(self) -> None:
         world = self._world
-        while True:
+        while not self.is_stopped:  # it may be stopped while it waits for its next start
             self.starts += 1
             self._incarnation = one = Incarnation(self.name, self.starts)
             self._ended = world.loop.create_future()
@@ -142,8 +142,6 @@ class SimulatedProcess:
             task.add_done_callback(self._on_end, context=context_of(None))
             await self._ended
             one.is_dead = True
-            if self.is_stopped:
-                return
             await asyncio.sleep(world.chance.uniform(*_RESTART))
 
     async def _main(self) -> None:
@@ -462,6 +460,8 @@ def _imported_again(factory: Factory, fresh: Sequence[str]) -> Factory:
     qualname = getattr(factory, "__qualname__", "")
     module = sys.modules.get(getattr(factory, "__module__", ""))
     if module is None or not qualname or "<" in qualname or module.__name__ == "builtins":
+        return factory
+    if hasattr(factory, "__self__"):  # a method belongs to an object of the old module
         return factory
     with _forgotten(fresh):
         found: Any = _copy_of(module)

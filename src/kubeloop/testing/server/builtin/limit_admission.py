@@ -125,7 +125,7 @@ def _sum(containers: list[_Raw], field: str) -> dict[str, str]:
     """The amounts that all containers have, added up."""
     totals: dict[str, str] = {}
     every = [value_at(each, "resources", field) or {} for each in containers]
-    for name in {name for amounts in every for name in amounts}:
+    for name in dict.fromkeys(name for amounts in every for name in amounts):
         if all(name in amounts for amounts in every):
             parsed = [parse_quantity(amounts[name]) for amounts in every]
             amounts = [each for each in parsed if each is not None]

@@ -323,7 +323,7 @@ def _count_rules(node: Node, value: dict[str, Any], path: str) -> Iterator[_Prob
 
 def _closed_rules(node: Node, value: dict[str, Any], path: str) -> Iterator[_Problem]:
     if node.closed:
-        for name in value.keys() - node.properties.keys():
+        for name in [each for each in value if each not in node.properties]:
             yield _forbidden_property(path, name)
 
 

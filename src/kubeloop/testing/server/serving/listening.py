@@ -63,6 +63,10 @@ class Listener:
             raise RuntimeError("client certificates need TLS (start the server with tls=True)")
         return self._authority.client(name, groups)
 
+    @property
+    def is_listening(self) -> bool:
+        return self._listening is not None
+
     async def listen(self, handler: HTTPHandler) -> None:
         """Start listening; the first time, port 0 becomes a free port."""
         self._release_address()

@@ -1,0 +1,34 @@
+"""The controller of examples/sample_controller.py as a simulated test."""
+
+from __future__ import annotations
+
+from examples.sample_controller import Foo, FooSpec, reconcile
+from kubeloop import ClusterConfig, Manager
+from kubeloop.testing import World, simulate
+from kubeloop.wire.apps.v1 import Deployment
+from kubeloop.wire.meta.v1 import ObjectMeta
+
+__all__ = ["make_manager", "sample_run"]
+
+
+def make_manager(config: ClusterConfig) -> Manager:
+    """The manager of the example, for any server."""
+    manager = Manager(config, leader_election="sample-controller")
+    manager.controller(Foo, owns=[Deployment], workers=2, install_crd=True)(reconcile)
+    return manager
+
+
+@simulate()
+async def sample_run(world: World) -> None:
+    """A Foo is created and scaled; its Deployment follows, and its status counts the pods."""
+    world.run(make_manager)
+    foos = world.client.resource(Foo, namespace="default")
+    await foos.create(
+        Foo(metadata=ObjectMeta(name="web"), spec=FooSpec(deployment_name="web", replicas=2))
+    )
+    await world.settle()
+    await foos.patch("web", {"spec": {"replicas": 3}}, type="merge")
+    await world.settle()
+    status = (await foos.get("web")).status
+    assert status is not None
+    assert status.available_replicas == 3
