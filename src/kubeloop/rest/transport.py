@@ -391,7 +391,7 @@ class Transport:
                 )
             self._unclosed.detach()
             self._pool = ConnectionPool(self._clock)
-            self._dials = set()
+            self._dials = {}
             self._websockets = weakref.WeakSet()
         self._dialer = Dialer(
             self.base_url,
