@@ -419,7 +419,7 @@ class RealFIFO(QueueBase):
         # Idle: the consumer has processed everything, the first list included. Then the delta
         # is processed in the producer's stack, which saves a switch to the consumer's task.
         is_busy = self._items or self._in_flight or self._initial or self._closed
-        if not is_busy and self._populated and self._bypass is not None and self._bypass(delta):
+        if self._bypass is not None and not is_busy and self._populated and self._bypass(delta):
             self._taken += 1
             return
         self._items.append(delta)

@@ -186,10 +186,14 @@ class Connection(asyncio.BufferedProtocol):
         return self._pool.buffer
 
     def buffer_updated(self, nbytes: int) -> None:
-        self.data_received(bytes(self._pool.buffer[:nbytes]))
+        """Read bytes of the server."""
+        try:
+            self._parser.feed(bytes(self._pool.buffer[:nbytes]))
+        except ProtocolError as error:
+            self.fail(error)
 
     def data_received(self, data: bytes) -> None:
-        """Read bytes of the server."""
+        """As `buffer_updated`, for what arrived while the connection was opened."""
         try:
             self._parser.feed(data)
         except ProtocolError as error:
