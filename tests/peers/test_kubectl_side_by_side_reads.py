@@ -77,6 +77,7 @@ describe pod alone -n shop
 describe pod al -n shop
 describe pods web -n shop --show-events=true
 describe pod nope -n shop
+describe pod odd -n edge
 describe deploy web -n shop
 describe deploy web -n shop --show-events=false
 describe rs -n shop
@@ -203,6 +204,7 @@ def wait_for_workloads(client: blocking.Client) -> None:
     apps.stateful_sets("shop").wait_for("db", jsonpath="{.status.availableReplicas}=1")
     client.batch_v1.jobs("shop").wait_for("once", condition="Complete")
     client.core_v1.pods("shop").wait_for("alone", condition="Ready")
+    client.core_v1.pods("edge").wait_for("odd", jsonpath="{.status.phase}=Succeeded")
 
 
 @pytest.fixture(scope="module")

@@ -256,13 +256,12 @@ def _optional(source: Json) -> str:
 
 
 def _field_value(pod: Json, path: str) -> str:
-    """The value of a field path of the downward API."""
-    name, bracket, key = path.partition("['")
+    """The value of a field path of the downward API; kubectl shows none for one of a map."""
+    if "[" in path:
+        return ""
     value: Any = pod
-    for part in name.split("."):
+    for part in path.split("."):
         value = (value or {}).get(part)
-    if bracket:
-        return str((value or {}).get(key.removesuffix("']")) or "")
     if isinstance(value, dict):
         return "\n".join(f'{each}="{value[each]}"' for each in sorted(value))
     return str(value or "")
@@ -340,6 +339,10 @@ _VOLUMES: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
             ("ReadOnly", "readOnly?"),
         ),
     ),
+    "gitRepo": (
+        "GitRepo (a volume that is pulled from git when the pod is created)",
+        (("Repository", "repository"), ("Revision", "revision")),
+    ),
     "image": (
         "Image (a container image or OCI artifact)",
         (("Reference", "reference"), ("PullPolicy", "pullPolicy")),
@@ -382,9 +385,26 @@ def add_volume_source(page: Page, volume: Json) -> None:
         )
         for source in volume["projected"].get("sources") or ():
             _add_projection(page, source)
+    elif volume.get("ephemeral") is not None:
+        _add_claim_template(page, volume["ephemeral"].get("volumeClaimTemplate") or {})
     else:
         kinds = [name for name in volume if name != "name"]
         page.add(2, "Type:", kinds[0] if kinds else "<unknown>")
+
+
+def _add_claim_template(page: Page, template: Json) -> None:
+    metadata, spec = template.get("metadata") or {}, template.get("spec") or {}
+    kind = "an inline specification for a volume that gets created and deleted with the pod"
+    page.add(2, "Type:", f"EphemeralVolume ({kind})")
+    page.add(2, "StorageClass:", spec.get("storageClassName") or "")
+    page.add(2, "Volume:", spec.get("volumeName") or "")
+    for title, field, sign in (("Labels", "labels", "="), ("Annotations", "annotations", ": ")):
+        found = sorted((metadata.get(field) or {}).items())
+        lines = [f"{' ' * 4}{key}{sign}{value}" for key, value in found]
+        page.add_list(title, lines or [f"{' ' * 4}<none>"], indent=" " * 4)
+    page.add(2, "Capacity:", "")
+    page.add(2, "Access Modes:", "")
+    page.add(2, "VolumeMode:", spec.get("volumeMode") or "")
 
 
 def _add_projection(page: Page, source: Json) -> None:
