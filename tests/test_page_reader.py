@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import tomllib
 from pathlib import Path
 
@@ -48,6 +49,26 @@ def test_programs_and_tests_that_fail_are_detected(
 ) -> None:
     with pytest.raises(AssertionError):
         follow(f"```python\n{code}\n```\n", tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize(("last", "is_valid"), [("1 failed in …", True), ("…", False)])
+def test_a_command_may_fail_if_the_page_shows_failed_tests(
+    last: str, is_valid: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = f"""
+```python title="test_it.py"
+def test_it() -> None:
+    assert not "it works"
+```
+
+```console
+$ pytest -q test_it.py
+…
+{last}
+```
+"""
+    with contextlib.nullcontext() if is_valid else pytest.raises(AssertionError, match="exit code"):
+        follow(page, tmp_path, monkeypatch)
 
 
 def test_a_page_finds_no_cluster_that_it_has_not_started(

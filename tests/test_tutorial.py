@@ -16,6 +16,7 @@ PAGES = (
     "docs/tutorial/first-informer.md",
     "docs/tutorial/first-controller.md",
     "docs/tutorial/first-test.md",
+    "docs/tutorial/find-the-bug.md",
 )
 
 

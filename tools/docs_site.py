@@ -84,14 +84,18 @@ def _link(found: re.Match[str]) -> str:
 
 def examples() -> str:
     """Every example, with its first sentence and its source."""
-    return "\n".join(map(_example, sorted((ROOT / "examples").glob("*.py"))))
+    folder = ROOT / "examples"
+    return "\n".join(
+        map(_example, [*sorted(folder.glob("*.py")), *sorted(folder.glob("*/**/*.py"))])
+    )
 
 
 def _example(path: Path) -> str:
     source = path.read_text("utf-8")
     docstring = ast.get_docstring(ast.parse(source)) or path.stem
     heading = docstring.splitlines()[0].rstrip(".")
-    return f'## {path.name}\n\n{heading}.\n\n```python title="{path.name}"\n{source}```\n'
+    name = path.relative_to(ROOT / "examples")
+    return f'## {name}\n\n{heading}.\n\n```python title="{name}"\n{source}```\n'
 
 
 # --- kinds

@@ -59,6 +59,8 @@ _INTERPRETERS = {_ASYNCIO: ("-m", "asyncio"), "python": ("-i",)}
 # Errors in the output of an interpreter.
 # A prompt may stand before them.
 _ERROR = re.compile(r"Traceback \(most|^\w*(Error|Exception)\b|never awaited", re.MULTILINE)
+# The last line of pytest, if a page shows a test that fails.
+_FAILED = re.compile(r"\d+ failed in ")
 _BLOCK = re.compile(
     r'^```(?P<language>\w+)(?: title="(?P<title>[^"]*)")?\n(?P<text>.*?)^```$',
     re.DOTALL | re.MULTILINE,
@@ -344,10 +346,14 @@ class Command:
         self._position = found
 
     def finish(self) -> None:
-        """Wait for the end; the exit code is 0 and the output that of the page."""
+        """Wait for the end; the output is that of the page.
+
+        The exit code is 0, or 1 if the page shows that tests fail.
+        """
         code = self._process.wait(TIMEOUT)
         self._reader.join(TIMEOUT)
-        assert code == 0, self._report(f"exit code {code}")
+        fails = any(map(_FAILED.match, self._expected))
+        assert code == (1 if fails else 0), self._report(f"exit code {code}")
         pattern = "".join(map(_pattern, self._expected))
         assert re.fullmatch(pattern, "".join(f"{line}\n" for line in self._output)), self._report(
             f"expected: {self._expected}"

@@ -45,7 +45,7 @@ def test_a_link_of_the_repository_works_on_the_site(at_the_top: str, on_the_site
 def test_every_example_is_shown_whole() -> None:
     page = docs_site.examples()
 
-    programs = sorted((ROOT / "examples").glob("*.py"))
+    programs = sorted((ROOT / "examples").rglob("*.py"))
 
     assert [path.name for path in programs if path.read_text("utf-8") not in page] == []
 
