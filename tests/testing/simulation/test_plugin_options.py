@@ -212,11 +212,11 @@ def test_an_argument_that_cannot_be_sent_to_a_worker_is_named(pytester: pytest.P
             yield 1
 
         @pytest.fixture
-        def opened():
+        def callback():
             return lambda: 1
 
         @simulate(runs=1)
-        async def test_opened(world, opened):
+        async def test_callback(world, callback):
             pass
 
         @simulate(runs=1)
@@ -227,6 +227,6 @@ def test_an_argument_that_cannot_be_sent_to_a_worker_is_named(pytester: pytest.P
     result = pytester.runpytest_inprocess("-p", "no:asyncio")
 
     text = result.stdout.str()
-    assert "the argument opened (function) cannot be sent to the process of a run" in text
+    assert "the argument callback (function) cannot be sent to the process of a run" in text
     assert "'test_async' requested an async fixture 'connection'" in text
     result.assert_outcomes(failed=1, errors=1)
