@@ -67,6 +67,26 @@ def test_a_failed_run_is_reported_without_frames_of_the_plugin_and_written_as_a_
     assert "--scenario &#x27;seed=0 crash-after@worker#1&#x27;" in page
 
 
+def test_the_writes_around_which_crashes_were_tried_are_listed(pytester: pytest.Pytester) -> None:
+    fixed = BUGGY.replace("runs=20", "runs=3")
+    pytester.makepyfile(
+        test_shop=SAMPLE.replace("if not (await configs.list()).items", "if True").replace(
+            ".create(config_map", ".apply(config_map"
+        )
+        + fixed
+    )
+
+    result = pytester.runpytest_inprocess(*PLAIN, "-vv")
+
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "test_shop.py::test_both_exist: 3 runs of *",
+            "  write 1 of worker (apply configmaps default/first): crashed *",
+        ]
+    )
+
+
 def test_a_folder_gets_a_page_for_each_test_that_fails(pytester: pytest.Pytester) -> None:
     passing = """
     @simulate(runs=1, workers=1)
