@@ -245,7 +245,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
     if f"{__package__}.simulation.simulate" not in sys.modules:  # no test uses it
         return (yield)
     from .simulation.explorer import Exploration
-    from .simulation.report import summarize
+    from .simulation.report import describe_crash_points, summarize
     from .simulation.simulate import Settings, using
 
     config = pyfuncitem.config
@@ -255,6 +255,9 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
         text = summarize(found)
         if scenario is not None:
             text = f"{scenario}: {'failed' if found.failure else 'did not fail'}"
+        elif config.get_verbosity() > 1:
+            lines = [f"\n  {write}: {tried}" for write, tried in describe_crash_points(found)]
+            text += "".join(lines)
         pyfuncitem.user_properties.append((_RESULT, text))
 
     settings = Settings(

@@ -119,6 +119,11 @@ def test_a_fixed_program_passes_and_the_coverage_says_what_was_tried() -> None:
     assert found.virtual > 12 * 60
     assert found.coverage.startswith("2 writes of the processes: crashed before ")
     assert "crash" in found.coverage
+    tried = [(each.write.text, each.before, each.after) for each in found.crash_points]
+    assert tried == [
+        ("apply configmaps default/first", True, True),
+        ("apply configmaps default/second", True, True),
+    ]
 
 
 def test_without_the_class_of_faults_that_it_needs_a_bug_is_not_found() -> None:

@@ -67,6 +67,26 @@ def test_a_failed_run_is_reported_without_frames_of_the_plugin_and_written_as_a_
     assert "--scenario &#x27;seed=0 crash-after@worker#1&#x27;" in page
 
 
+def test_the_writes_around_which_crashes_were_tried_are_listed(pytester: pytest.Pytester) -> None:
+    fixed = BUGGY.replace("runs=20", "runs=3")
+    pytester.makepyfile(
+        test_shop=SAMPLE.replace("if not (await configs.list()).items", "if True").replace(
+            ".create(config_map", ".apply(config_map"
+        )
+        + fixed
+    )
+
+    result = pytester.runpytest_inprocess(*PLAIN, "-vv")
+
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "test_shop.py::test_both_exist: 3 runs of *",
+            "  write 1 of worker (apply configmaps default/first): crashed *",
+        ]
+    )
+
+
 def test_a_folder_gets_a_page_for_each_test_that_fails(pytester: pytest.Pytester) -> None:
     passing = """
     @simulate(runs=1, workers=1)
@@ -212,11 +232,11 @@ def test_an_argument_that_cannot_be_sent_to_a_worker_is_named(pytester: pytest.P
             yield 1
 
         @pytest.fixture
-        def opened():
+        def callback():
             return lambda: 1
 
         @simulate(runs=1)
-        async def test_opened(world, opened):
+        async def test_callback(world, callback):
             pass
 
         @simulate(runs=1)
@@ -227,6 +247,6 @@ def test_an_argument_that_cannot_be_sent_to_a_worker_is_named(pytester: pytest.P
     result = pytester.runpytest_inprocess("-p", "no:asyncio")
 
     text = result.stdout.str()
-    assert "the argument opened (function) cannot be sent to the process of a run" in text
+    assert "the argument callback (function) cannot be sent to the process of a run" in text
     assert "'test_async' requested an async fixture 'connection'" in text
     result.assert_outcomes(failed=1, errors=1)

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeloop.testing.simulation.explorer import Exploration, FailedRun
+from kubeloop.testing.simulation.plans import CrashPoints
 from kubeloop.testing.simulation.scenarios import (
     Failure,
     Fault,
@@ -76,7 +77,8 @@ def explored(text: str = "create secrets default/key", process: str = "manager")
     result = RunResult(writes=(Write(process, 1, 0.5, text, 201),), timeline=timeline)
     failure = Failure("leaked object", f"the undisturbed run does not have: {text}")
     failed = FailedRun(failure, Scenario(7, (fault,)), result, 3)
-    return Exploration(12, 3.5, 600.0, 9, f"4 writes of {text}", RunResult(), failed)
+    points = (CrashPoints(result.writes[0], before=False, after=True),)
+    return Exploration(12, 3.5, 600.0, 9, f"4 writes of {text}", RunResult(), failed, points)
 
 
 def test_the_page_shows_the_failure_its_faults_with_rules_the_replay_and_the_coverage() -> None:
@@ -90,6 +92,8 @@ def test_the_page_shows_the_failure_its_faults_with_rules_the_replay_and_the_cov
         "manager crashes after write 1 of manager (create secrets default/key)",
         "a process may end at any moment",
         "Shrunk from 3 faults",
+        "write 1 of manager (create secrets default/key)",
+        "crashed after",
         "seed 7",
         REPLAY,
         "12 runs of 10 virtual minutes in 3.5 s of CPU; 4 writes of create secrets default/key",

@@ -22,7 +22,7 @@ from typing import Self, final
 import msgspec
 
 from .oracles import judge
-from .plans import coverage, derive
+from .plans import CrashPoints, coverage, crash_points, derive
 from .scenarios import Failure, Fault, RunResult, Scenario
 from .worker import Job, Order
 
@@ -73,6 +73,7 @@ class Exploration(msgspec.Struct, frozen=True):
     coverage: str
     reference: RunResult
     failure: FailedRun | None = None
+    crash_points: tuple[CrashPoints, ...] = ()
 
 
 @final
@@ -293,6 +294,7 @@ class _Search:
             coverage=coverage(self._reference, self._tried),
             reference=self._reference,
             failure=failure,
+            crash_points=crash_points(self._reference, self._tried),
         )
 
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Final, final
+from typing import Final, NamedTuple, final
 
 from .injector import TEST
 from .scenarios import Fault, RunResult, Scenario, Write
 
-__all__ = ["coverage", "derive"]
+__all__ = ["CrashPoints", "coverage", "crash_points", "derive"]
 
 _CLUSTER: Final = "cluster"  # the controllers of deployments, pods and so on
 _LATE = 30.0  # seconds that a watch is late
@@ -67,16 +67,36 @@ def _at_any_time(fault: Fault, reference: _Reference, chance: random.Random) -> 
     return Fault(kind, fault.target, resource=fault.resource, seconds=fault.seconds, at=at)
 
 
+class CrashPoints(NamedTuple):
+    """A write of the undisturbed run, and where around it a crash was tried."""
+
+    write: Write
+    before: bool
+    after: bool
+
+
+def crash_points(reference: RunResult, tried: Sequence[Scenario]) -> tuple[CrashPoints, ...]:
+    """Each write of the processes, in order, and the crashes that were tried."""
+    done = {fault for scenario in tried for fault in scenario.faults}
+    return tuple(
+        CrashPoints(
+            each,
+            Fault("crash-before", each.process, number=each.number) in done,
+            Fault("crash-after", each.process, number=each.number) in done,
+        )
+        for each in reference.writes
+        if each.process not in {TEST, _CLUSTER}
+    )
+
+
 def coverage(reference: RunResult, tried: Sequence[Scenario]) -> str:
     """Which writes and crash points were tried, as text."""
-    writes = _own(reference)
-    done = {fault for scenario in tried for fault in scenario.faults}
-    before = sum(Fault("crash-before", each.process, number=each.number) in done for each in writes)
-    after = sum(Fault("crash-after", each.process, number=each.number) in done for each in writes)
+    points = crash_points(reference, tried)
+    before, after = sum(each.before for each in points), sum(each.after for each in points)
     counts = Counter(fault.group for scenario in tried for fault in scenario.faults)
     kinds = ", ".join(f"{count} {name}" for name, count in counts.items())
     return (
-        f"{len(writes)} writes of the processes: crashed before {before} and after {after} of"
+        f"{len(points)} writes of the processes: crashed before {before} and after {after} of"
         f" them; faults: {kinds or 'none'}"
     )
 

@@ -13,7 +13,14 @@ from collections.abc import Iterator, Mapping
 from .explorer import Exploration, FailedRun
 from .scenarios import KINDS, Scenario, TimelineEntry
 
-__all__ = ["describe", "describe_faults", "format_timeline", "replay_command", "summarize"]
+__all__ = [
+    "describe",
+    "describe_crash_points",
+    "describe_faults",
+    "format_timeline",
+    "replay_command",
+    "summarize",
+]
 
 _LINES = 60  # of the timeline
 _CLUSTER = "cluster"
@@ -69,6 +76,16 @@ def summarize(exploration: Exploration) -> str:
         f"{exploration.runs} runs of {exploration.virtual / 60:.0f} virtual minutes in"
         f" {exploration.cpu:.1f} s of CPU; {exploration.coverage}"
     )
+
+
+def describe_crash_points(exploration: Exploration) -> Iterator[tuple[str, str]]:
+    """Each write of the undisturbed run, and which crashes were tried around it."""
+    for write, before, after in exploration.crash_points:
+        tried = [name for name, was in (("before", before), ("after", after)) if was]
+        yield (
+            f"write {write.number} of {write.process} ({write.text})",
+            f"crashed {' and '.join(tried)}" if tried else "no crash tried",
+        )
 
 
 def _faults(failed: FailedRun) -> Iterator[str]:

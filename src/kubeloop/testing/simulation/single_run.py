@@ -9,10 +9,12 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import os
 import random
 import time
 import traceback
 from collections.abc import Callable, Coroutine, Sequence
+from pathlib import Path
 from typing import Any, final
 
 from kubeloop.runtime.controller import Controller
@@ -76,11 +78,15 @@ def run_scenario(
     )
 
 
+# A project may be in a folder of the same name: compare whole paths.
+_LIBRARIES = (str(Path(__file__).parents[2]) + os.sep, str(Path(asyncio.__file__).parent) + os.sep)
+
+
 def _test_failure(error: Exception) -> Failure:
     frames = [
         each
         for each in traceback.extract_tb(error.__traceback__)
-        if "/kubeloop/" not in each.filename and "asyncio" not in each.filename
+        if not each.filename.startswith(_LIBRARIES)
     ]
     where = "".join(f"\n  {each.filename}:{each.lineno}: {each.line}" for each in frames[-2:])
     return Failure("test", f"{type(error).__name__}: {error}{where}")

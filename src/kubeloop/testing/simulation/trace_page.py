@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from .explorer import Exploration, FailedRun
-from .report import describe_faults, summarize
+from .report import describe_crash_points, describe_faults, summarize
 from .scenarios import TimelineEntry
 
 __all__ = ["render_page", "write_page"]
@@ -98,6 +98,12 @@ def _summary(exploration: Exploration, failed: FailedRun, replay: str) -> Iterat
     yield f"<pre><code>{_text(replay or str(failed.scenario))}</code></pre>"
     yield f'<dl class="plain"><dt>Tried</dt><dd>{_text(summarize(exploration))}</dd></dl>'
     yield "</section></div>"
+    if exploration.crash_points:
+        yield '<details class="panel coverage"><summary>Crashes that were tried</summary>'
+        yield '<dl class="plain">'
+        for write, tried in describe_crash_points(exploration):
+            yield f'<div class="fact"><dt>{_text(write)}</dt><dd>{_text(tried)}</dd></div>'
+        yield "</dl></details>"
 
 
 def _overview(entries: Sequence[TimelineEntry], lanes: Sequence[str]) -> Iterator[str]:
