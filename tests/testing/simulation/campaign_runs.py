@@ -203,12 +203,12 @@ class InformerSubject:
         if informer is None:
             return "the informer has not started"
         assert not any(self._failures()), f"inconsistent notifications: {self._story.lines[-5:]}"
-        for name, found in (
+        for name, all_found in (
             ("the cache", cached_versions(informer)),
             ("the quick handler", self._story.now),
             ("the slow handler", self._slow.story.now),
         ):
-            found = {key: each for key, each in found.items() if key.name in NAMES}
+            found = {key: each for key, each in all_found.items() if key.name in NAMES}
             if found != expected:
                 return f"{name} has {found}, the server {expected}; {informer.stats()}"
         return ""
