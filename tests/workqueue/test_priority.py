@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from kubeloop.errors import InvalidArgument
@@ -268,3 +270,20 @@ def test_a_delay_that_is_not_a_number_is_rejected(
         priority_queue.add("web", after=float("nan"), rate_limited=rate_limited)
 
     assert (priority_queue.stats().delayed, priority_queue.num_requeues("web")) == (0, 0)
+
+
+async def test_a_waiting_worker_gets_a_key_whose_delay_begins_after_another_was_replaced(
+    priority_queue: PriorityQueue[str], clock: ManualClock
+) -> None:
+    """WKQ-21: a delay that was replaced hides no later one."""
+    priority_queue.add("a", after=5)
+    priority_queue.add("a")  # replaces the delay
+    assert process_all(priority_queue) == ["a"]
+    worker = asyncio.create_task(priority_queue.get())
+    await clock.advance(0)
+
+    priority_queue.add("b", after=10)
+    await clock.advance(10)
+
+    assert worker.done()
+    assert worker.result() == "b"

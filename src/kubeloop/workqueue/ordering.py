@@ -143,7 +143,12 @@ class DelayedKeys(Generic[K]):
 
     def discard(self, key: K) -> None:
         """Stop waiting for the key, if it waits."""
-        self._heap.discard(key)
+        if key in self._heap:
+            self._heap.discard(key)
+            # Or `add` would compare a later key with a time at which nothing is ready any more,
+            # and no get() that waits would notice the key.
+            first = self._heap.first_rank()
+            self.next_check = _NEVER if first is None else first - _TOLERANCE
 
     def next_ready_at(self) -> float | None:
         """When the next key becomes ready; None if no key waits."""

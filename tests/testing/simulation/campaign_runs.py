@@ -30,7 +30,7 @@ from kubeloop.testing.simulation.world import World
 from kubeloop.wire.coordination.v1 import Lease
 from kubeloop.wire.core.v1 import ConfigMap, Secret
 from kubeloop.wire.meta.v1 import ObjectMeta
-from kubeloop.workqueue import PriorityQueue, RateLimitingQueue
+from kubeloop.workqueue import PriorityQueue, QueueShutDown, RateLimitingQueue
 from tests.support.change_history import ChangeHistory, Identity, cached_versions
 
 from .chaos import FAULTS, Chaos, End, StartFault
@@ -203,12 +203,12 @@ class InformerSubject:
         if informer is None:
             return "the informer has not started"
         assert not any(self._failures()), f"inconsistent notifications: {self._story.lines[-5:]}"
-        for name, found in (
+        for name, all_found in (
             ("the cache", cached_versions(informer)),
             ("the quick handler", self._story.now),
             ("the slow handler", self._slow.story.now),
         ):
-            found = {key: each for key, each in found.items() if key.name in NAMES}
+            found = {key: each for key, each in all_found.items() if key.name in NAMES}
             if found != expected:
                 return f"{name} has {found}, the server {expected}; {informer.stats()}"
         return ""
@@ -478,6 +478,9 @@ class QueueSubject:
 
     async def _supervise(self, queue: Any) -> None:
         while not queue.is_shutting_down:
+            for each in self._workers:
+                if each.done() and not each.cancelled():
+                    assert isinstance(each.exception(), QueueShutDown), each.exception()
             self._workers = [each for each in self._workers if not each.done()]
             while len(self._workers) < 3:
                 task = asyncio.get_running_loop().create_task(self._work(queue))
@@ -553,6 +556,7 @@ class QueueSubject:
 
     def problem(self) -> str:
         late = {name: count for name, count in self._wanted.items() if self._seen[name] < count}
+        # Without stats() of the queue, which make delayed keys ready.
         return f"not processed: {late}, seen {self._seen}" if late else ""
 
 

@@ -1,7 +1,7 @@
 """The same seed gives the same bytes on the network, in every process and with any hash seed.
 
 SOAK_FAULTS is the number of seeds if it is more than 50 (`make soak`: 1,000).
-See also: `campaign_runs` (the runs of our own code), `sample_runs` (a controller with workloads).
+See also: `campaign_runs` (the runs of our own code), `bench.simulated` (a controller with workloads).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from kubeloop.testing.simulation.explorer import Workers
 from kubeloop.testing.simulation.scenarios import Fault, Scenario
 
 from .campaign_runs import short_run
-from .sample_runs import sample_run
+from bench.simulated import sample_run
 
 SEEDS = max(50, int(os.environ.get("SOAK_FAULTS", "0")))
 PARTS = 10

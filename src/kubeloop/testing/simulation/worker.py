@@ -27,6 +27,7 @@ from kubeloop.errors import InvalidArgument
 from . import determinism
 from .scenarios import Failure, RunResult, Scenario
 from .single_run import run_scenario
+from .warm_up import warm_up
 from .world import World
 
 if TYPE_CHECKING:
@@ -131,9 +132,9 @@ def main() -> None:
 
 def prepare() -> None:
     """Import what runs need, and replace the clocks of this process, for ever."""
-    importlib.import_module("kubeloop.testing.workloads")  # once, not in every run
     determinism.install()
     gc.collect()
+    warm_up()  # and no collection afterwards: it would run code of what is left of it
     gc.freeze()
 
 

@@ -1,6 +1,12 @@
-"""The controller of examples/sample_controller.py as a simulated test."""
+"""Simulated tests for the benchmark: the sample controller, and one that is idle.
+
+See also: `bench_simulation`, and tests/testing/simulation/test_determinism.py, which compares
+the bytes of two runs.
+"""
 
 from __future__ import annotations
+
+import asyncio
 
 from examples.sample_controller import Foo, FooSpec, reconcile
 from kubeloop import ClusterConfig, Manager
@@ -8,17 +14,19 @@ from kubeloop.testing import World, simulate
 from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.meta.v1 import ObjectMeta
 
-__all__ = ["make_manager", "sample_run"]
+__all__ = ["HOUR", "idle_run", "make_manager", "sample_run"]
+
+HOUR = 3600.0
 
 
 def make_manager(config: ClusterConfig) -> Manager:
-    """The manager of the example, for any server."""
+    """The manager of examples/sample_controller.py, for any server."""
     manager = Manager(config, leader_election="sample-controller")
     manager.controller(Foo, owns=[Deployment], workers=2, install_crd=True)(reconcile)
     return manager
 
 
-@simulate()
+@simulate(seconds=600.0)
 async def sample_run(world: World) -> None:
     """A Foo is created and scaled; its Deployment follows, and its status counts the pods."""
     world.run(make_manager)
@@ -32,3 +40,10 @@ async def sample_run(world: World) -> None:
     status = (await foos.get("web")).status
     assert status is not None
     assert status.available_replicas == 3
+
+
+@simulate()
+async def idle_run(world: World) -> None:
+    """The manager for an hour: three watches, and a lease that is renewed every two seconds."""
+    world.run(make_manager)
+    await asyncio.sleep(HOUR)
