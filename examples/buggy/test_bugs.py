@@ -1,6 +1,6 @@
 """A test of each controller of this folder, as its author would write it.
 
-    pytest examples/buggy/test_bugs.py -k forgotten_child
+    pytest examples/buggy/test_bugs.py -k forgotten_child --timeout 120
 
 finds the bug of `forgotten_child.py` and explains it. Without faults every test passes, except
 those of `endless_requeue` and `flapping_default`.
