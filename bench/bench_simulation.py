@@ -33,7 +33,7 @@ def run() -> Iterator[Row]:
     """One process starts for each worker before the clock does; each run is a fork of it."""
     with _workers(sample_run) as workers:
         first = [workers.submit(Scenario(0)) for _ in range(WORKERS)]
-        reference = [each.result() for each in first][0]
+        reference, *_ = [each.result() for each in first]
         plans = derive(reference, classes=DEFAULT_CLASSES, seed=0, pairs=True)
         began = time.perf_counter()
         running = [workers.submit(each) for each in islice(plans, RUNS)]

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
+from bench.simulated import sample_run
 from kubeloop.testing.simulation.explorer import Workers
 from kubeloop.testing.simulation.scenarios import Fault, Scenario
 
 from .campaign_runs import short_run
-from bench.simulated import sample_run
 
 SEEDS = max(50, int(os.environ.get("SOAK_FAULTS", "0")))
 PARTS = 10
