@@ -109,9 +109,9 @@ record: assets ## record kube-apiserver's responses to the cases of tests/confor
 	$(PY) -m tests.conformance $(ARGS)
 
 .PHONY: soak
-soak: .venv/.ready ## run the property tests for long, 1,000 faults, and 1,000 runs of simulations
+soak: .venv/.ready ## run the property tests and simulations for long: 1,000 faults, runs and seeds
 	HYPOTHESIS_PROFILE=soak SOAK_FAULTS=$${SOAK_FAULTS:-1000} SOAK_RUNS=$${SOAK_RUNS:-1000} \
-	  $(PY) -m pytest -m 'hypothesis or campaign' --timeout=1800 $(ARGS)
+	  $(PY) -m pytest -m 'hypothesis or campaign' --timeout=3600 $(ARGS)
 
 .PHONY: bench
 bench: .venv/.bench ## compare with other clients; ARGS="--only wire --markdown"

@@ -171,3 +171,14 @@ async def test_a_test_can_set_the_log_of_a_container() -> None:
         server.set_log("default", "web", "hello\n")
 
         assert server.stats().url == server.url
+
+
+async def test_a_server_that_was_restarted_while_it_refused_connections_accepts_them() -> None:
+    async with APIServer() as server:
+        await server.refuse_connections()
+        await server.restart()  # listens again
+        await server.accept_connections()
+
+        found = await server.client().resource(ConfigMap, namespace="default").list()
+
+    assert found.version

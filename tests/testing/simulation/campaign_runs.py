@@ -130,13 +130,13 @@ class Writer:
         await objects.create_or_update(ConfigMap(metadata=meta, data={"value": str(self._turn)}))
 
 
-def _objects_of(world: World, plural: str) -> list[dict[str, Any]]:
+def _stored_objects(world: World, plural: str) -> list[dict[str, Any]]:
     found = world.server.service.core.store.objects("", plural)
     return [each for each in found if each["metadata"]["namespace"] == "default"]
 
 
 def _identities(world: World, plural: str) -> dict[ObjectKey, Identity]:
-    metas = [each["metadata"] for each in _objects_of(world, plural)]
+    metas = [each["metadata"] for each in _stored_objects(world, plural)]
     return {
         ObjectKey(each["namespace"], each["name"]): (each["uid"], str(each["resourceVersion"]))
         for each in metas
@@ -305,12 +305,12 @@ class ControllerSubject:
     def problem(self) -> str:
         wanted = {
             each["metadata"]["name"]: each["data"]
-            for each in _objects_of(self._world, "configmaps")
+            for each in _stored_objects(self._world, "configmaps")
             if each["metadata"]["name"] in NAMES
         }
         found = {
             each["metadata"]["name"]: each["metadata"].get("annotations")
-            for each in _objects_of(self._world, "secrets")
+            for each in _stored_objects(self._world, "secrets")
         }
         if found != wanted:
             return f"the secrets are {found}, expected {wanted}"
