@@ -12,7 +12,7 @@ from threading import Thread
 import pytest
 
 from kubeloop.blocking import Client
-from kubeloop.testing import APIServer
+from kubeloop.testing import APIServer, Match
 
 from .conftest import Call
 
@@ -316,13 +316,6 @@ def test_members_that_are_not_applied_any_more_are_pruned(
     }
 
 
-def test_the_id_of_an_apply_set_is_that_of_kubectl() -> None:
-    from kubeloop.cli.applyset import apply_set_id
-
-    expected = "applyset-h3x0xDZARSD6R2U53BlbhZVPT3aDtVmj0EdiujPZkL8-v1"  # of kubectl 1.37
-    assert apply_set_id("myset", "shop", "Secret", "") == expected
-
-
 def test_a_kind_without_members_leaves_the_list_of_the_parent_when_it_was_pruned(
     kubeloop: Call, kube_blocking_client: Client
 ) -> None:
@@ -342,6 +335,33 @@ def test_a_kind_without_members_leaves_the_list_of_the_parent_when_it_was_pruned
     )
     assert pruned == "configmap/a unchanged\nserviceaccount/robot pruned\n"
     assert maps.get("set").metadata.annotations[kinds] == "ConfigMap"
+
+
+def test_a_crd_and_objects_of_it_can_be_in_one_apply_set(kubeloop: Call) -> None:
+    words = ("apply", "-f", "-", "-n", "shop", "--prune", "--applyset=set")
+
+    first = kubeloop(*words, stdin=f"{WEBSITE}\n---\n{CRD}")
+    second = kubeloop(*words, stdin=CRD)
+
+    crd = "customresourcedefinition.apiextensions.k8s.io/websites.example.com"
+    assert first.stdout == f"{crd} created\nwebsite.example.com/home created\n", first.stderr
+    assert second.stdout == f"{crd} unchanged\nwebsite.example.com/home pruned\n", second.stderr
+
+
+def test_an_object_that_cannot_be_pruned_is_a_line_on_stderr(
+    kubeloop: Call, kube_server: APIServer
+) -> None:
+    apply_set(kubeloop, "a", "b", "c")
+    kube_server.faults.fail(403, match=Match(verb="delete", name="a"))
+
+    result = kubeloop(
+        "apply", "-f", "-", "-n", "shop", "--prune", "--applyset=set", "-o", "name",
+        stdin=a_map("c"),
+    )  # fmt: skip
+
+    assert (result.exit_code, result.stdout) == (1, "configmap/c\nconfigmap/b\n")
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("error: DELETE configmaps/a in shop: 403 Forbidden")
 
 
 @pytest.mark.parametrize(
@@ -373,9 +393,12 @@ def test_nothing_is_pruned_after_an_error(
         (["--prune"], "--prune requires --applyset=NAME"),
         (["--applyset=set", "-n", "shop"], "--applyset requires --prune"),
         (["--prune", "--applyset=set"], "a namespace is required"),
-        (["--prune", "--applyset=nodes/set", "-n", "shop"], "not permitted as ApplySet parents"),
-        (["--prune", "--applyset=cm/plain", "-n", "shop"], "is not an ApplySet (use another name)"),
-        (["--prune", "--applyset=cm/theirs", "-n", "shop"], "is managed by kubectl/v1.37.0"),
+        (["--prune", "--applyset=nodes/set", "-n", "shop"], "cannot be a parent (use a Secret"),
+        (["--prune", "--applyset=cm/plain", "-n", "shop"], "without the annotation applyset"),
+        (
+            ["--prune", "--applyset=cm/theirs", "-n", "shop"],
+            "is managed by kubectl/v1.37.0, expected kubeloop",
+        ),
     ],
 )
 def test_a_parent_that_cannot_be_used_is_an_error(

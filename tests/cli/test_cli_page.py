@@ -14,7 +14,9 @@ from tests.support.page_reader import Reader, installed_by
 
 from .test_program import COMMANDS
 
-PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "cli.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "how-to" / "cli.md").read_text(encoding="utf-8")
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def blocks(pattern: str) -> Iterator[re.Match[str]]:
@@ -50,6 +52,22 @@ def same(expected: str, found: str) -> bool:
 @pytest.mark.parametrize("name", [*COMMANDS, "demo"])
 def test_every_command_is_on_the_page(name: str) -> None:
     assert re.search(rf"kubeloop {name}\b", PAGE)
+
+
+def test_the_table_of_commands_lists_those_of_the_help() -> None:
+    rows = re.findall(r"^\| \[(`.*?)\]\(#", PAGE, re.MULTILINE)
+    names = {name.split()[0] for row in rows for name in re.findall(r"`([^`]+)`", row)}
+
+    assert names == {*COMMANDS, "demo"}
+
+
+def test_the_readme_counts_the_commands() -> None:
+    (row,) = re.findall(r"^.*`kubeloop get`.*$", README, re.MULTILINE)
+    named = re.findall(r"`(?:kubeloop )?([a-z-]+)`", row)
+    (others,) = re.findall(r"and (\d+) more commands", row)
+
+    assert {*named} < {*COMMANDS}
+    assert len(named) + int(others) == len({*COMMANDS, "demo"})
 
 
 @pytest.mark.parametrize("code", list(ExitCode))

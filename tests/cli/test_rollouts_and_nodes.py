@@ -226,7 +226,9 @@ def test_a_drain_evicts_pods_and_says_so(kubeloop: Call, nodes: Client) -> None:
 
 
 @pytest.mark.timeout(60)
-def test_a_budget_that_forbids_an_eviction_ends_in_a_failure(kubeloop: Call, nodes: Client) -> None:
+def test_a_budget_that_forbids_an_eviction_until_the_timeout_is_exit_code_3(
+    kubeloop: Call, nodes: Client
+) -> None:
     budget = PodDisruptionBudget(
         metadata=ObjectMeta(name="web"),
         spec=PodDisruptionBudgetSpec(
@@ -240,7 +242,7 @@ def test_a_budget_that_forbids_an_eviction_ends_in_a_failure(kubeloop: Call, nod
 
     result = kubeloop("drain", "node-1", "--force", "--timeout=300ms")
 
-    assert result.exit_code == 1
+    assert result.exit_code == 3
     assert "will retry after 5s" in result.stderr
     assert "pods are left" in result.stderr.splitlines()[-1]
     assert nodes.core_v1.pods("shop").exists("web-1")

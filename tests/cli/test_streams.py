@@ -233,7 +233,8 @@ def test_a_port_is_forwarded_until_the_command_ends(
 ) -> None:
     server.kubelet.port(80, echo)
     with started(environment, "port-forward", "pod/web-1", ":80", "-n", "shop") as process:
-        port = int(line_of(process).removeprefix("Forwarding from port ").removesuffix(" to 80"))
+        line = line_of(process)  # as kubectl prints it
+        port = int(line.removeprefix("Forwarding from 127.0.0.1:").removesuffix(" -> 80"))
         with socket.create_connection(("127.0.0.1", port)) as connection:
             connection.sendall(b"ping")
             assert connection.recv(100) == b"ping"

@@ -16,7 +16,9 @@ from kubeloop.clients import (
     ApplySet,
     PruneFailed,
 )
+from kubeloop.clients.apply_set import apply_set_id
 from kubeloop.errors import InvalidArgument, KubeError
+from kubeloop.meta import GroupKind
 from kubeloop.runtime import Client
 from kubeloop.testing import SeenRequest
 from kubeloop.testing.server.service import Service
@@ -48,6 +50,11 @@ async def map_names(client: APIClient) -> list[str]:
 
 async def parent_annotations(client: APIClient, name: str = "shop") -> dict[str, str]:
     return (await client.core_v1.secrets().get(name)).metadata.annotations
+
+
+def test_the_id_of_an_apply_set_is_that_of_kubectl() -> None:
+    expected = "applyset-h3x0xDZARSD6R2U53BlbhZVPT3aDtVmj0EdiujPZkL8-v1"  # of kubectl 1.37
+    assert apply_set_id("myset", "shop", GroupKind("", "Secret")) == expected
 
 
 async def test_what_the_manifest_does_not_have_any_more_is_deleted(client: APIClient) -> None:

@@ -3,20 +3,21 @@
 Guarantees: all manifests are read before the first request; each invalid document and each
 rejected object is one line on stderr, and the others are still applied. Nothing is pruned
 without `--prune`, and nothing after an error.
-See also: `applyset` (what `--prune` deletes).
+See also: `kubeloop.clients.ApplySet` (what `--prune` deletes).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import msgspec
 
-from kubeloop.clients import apply_order
+from kubeloop.clients import ApplySet, PruneFailed, apply_order
 from kubeloop.errors import ConfigError, KubeError, TransportError, Unauthorized
 from kubeloop.kit import run
 from kubeloop.runtime import Client
+from kubeloop.wire import InvalidArgument
 
 from .failures import ExitCode, report
 from .flags import Flags, OptionalValueCommand, cluster_flags, connect, pass_flags
@@ -31,9 +32,6 @@ from .sources import (
     usage_error,
 )
 from .terminal import show_progress
-
-if TYPE_CHECKING:
-    from .applyset import ApplySet
 
 __all__ = ["apply"]
 
@@ -115,42 +113,73 @@ def apply(
 
 
 async def _apply(objects: list[dict[str, Any]], application: _Application) -> ExitCode:
-    flags = application.flags
+    verbose = bool(application.flags.verbose)
     code = ExitCode.OK
-    uids: set[str] = set()
-    async with connect(flags) as client:
-        members = await _open_apply_set(client, objects, application)
+    applied: list[dict[str, Any]] = []
+    async with connect(application.flags) as client:
+        members = await _open_apply_set(client, application)
+        if members is not None:
+            objects = await members.prepare(objects)
         by_index = dict(enumerate(objects))
         async with show_progress("applying", total=len(objects)) as progress:
             for index in apply_order(by_index):
                 try:
-                    uids.add(await _apply_one(client, by_index[index], application))
+                    applied.append(await _apply_one(client, by_index[index], application))
                 except (ConfigError, TransportError, Unauthorized):
                     raise  # every other object would fail the same way
                 except KubeError as error:
-                    code = max(code, report(error, verbose=bool(flags.verbose)))
+                    code = max(code, report(error, verbose=verbose))
                 progress.advance()
         if members is not None and not code:
-            await members.prune(client, uids, application.outcomes)
+            code = await _prune(members, applied, application)
     return code
 
 
-async def _open_apply_set(
-    client: Client, objects: list[dict[str, Any]], application: _Application
-) -> ApplySet | None:
-    if not application.apply_set:
+async def _open_apply_set(client: Client, application: _Application) -> ApplySet | None:
+    name, flags = application.apply_set, application.flags
+    if not name:
         return None
-    from .applyset import ApplySet
+    parent = await client.mapper.find(name.rpartition("/")[0] or "secrets")
+    if parent.namespaced and not flags.namespace:
+        raise InvalidArgument(
+            "apply --applyset: a namespace is required to use a namespace-scoped ApplySet (add -n)"
+        )
+    dry_run = application.outcomes.dry_run
+    opened = await ApplySet.open(
+        client,
+        name,
+        namespace=flags.namespace or None,
+        force=application.force,
+        dry_run=dry_run == "server",
+    )
+    return None if dry_run == "client" else opened  # only the server knows what is pruned
 
-    flags, dry_run = application.flags, application.outcomes.dry_run
-    members = await ApplySet.open(client, flags, application.apply_set)
-    refs = [await in_manifests(client, flags, obj) for obj in objects]
-    await members.add(client, refs, dry_run=dry_run)
-    return members
+
+async def _prune(
+    members: ApplySet, applied: list[dict[str, Any]], application: _Application
+) -> ExitCode:
+    """Delete and print the other members; returns the exit code for those that are left."""
+    errors: tuple[KubeError, ...] = ()
+    try:
+        pruned = await members.prune(applied)
+    except PruneFailed as failed:
+        pruned, errors = failed.pruned, failed.errors
+    for each in pruned:
+        metadata = {"name": each.key.name, "namespace": each.key.namespace, "uid": each.uid}
+        obj = {
+            "apiVersion": each.info.api_version,
+            "kind": each.info.kind,
+            "metadata": {key: value for key, value in metadata.items() if value},
+        }
+        application.outcomes.show(each.info, obj, "pruned")
+    verbose = bool(application.flags.verbose)
+    return max((report(error, verbose=verbose) for error in errors), default=ExitCode.OK)
 
 
-async def _apply_one(client: Client, obj: dict[str, Any], application: _Application) -> str:
-    """Apply and print one object; returns its uid."""
+async def _apply_one(
+    client: Client, obj: dict[str, Any], application: _Application
+) -> dict[str, Any]:
+    """Apply and print one object; returns it as the server has it."""
     ref = await in_manifests(client, application.flags, obj)
     outcomes = application.outcomes
     before = await ref.client(client).get_or_none(ref.name)
@@ -165,7 +194,7 @@ async def _apply_one(client: Client, obj: dict[str, Any], application: _Applicat
             field_manager=application.field_manager,
         )
         outcomes.show(ref.info, after, _outcome(before, after))
-    return str(after["metadata"].get("uid") or "")
+    return after
 
 
 def _outcome(before: dict[str, Any] | None, after: dict[str, Any]) -> str:

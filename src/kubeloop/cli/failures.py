@@ -90,9 +90,11 @@ def _innermost(error: Exception) -> Exception:
 
 def _code(error: Exception) -> ExitCode:
     # Imported here, so that a usage error is reported without loading a client.
-    from kubeloop.clients import WaitTimeout
+    from kubeloop.clients import DrainFailed, WaitTimeout
     from kubeloop.errors import ConfigError, ResponseTooLarge, TransportError, Unauthorized
 
+    if isinstance(error, DrainFailed):
+        return max(map(_code, error.errors.values()))
     if isinstance(error, WaitTimeout):
         return ExitCode.TIMEOUT
     if isinstance(error, ResponseTooLarge):

@@ -60,8 +60,9 @@ def port_forward(
                 target, *ports, addresses=addresses, reconnect=reconnect
             ) as forward,
         ):
-            for each in forward.ports:
-                print_line(f"Forwarding from port {each.local} to {each.remote}")
+            for address, port in forward.listeners:
+                host = f"[{address}]" if ":" in address else address
+                print_line(f"Forwarding from {host}:{port.local} -> {port.remote}")
             await asyncio.Event().wait()
 
     run(main())

@@ -412,8 +412,9 @@ class APIClient(Clientset):
     async def children(self, obj: AnyObject, /) -> ObjectTree:
         """The object with what it owns, what that owns, and so on. Safe to cancel.
 
-        Lists the metadata of all kinds in the namespace of the object, or in the cluster if it has
-        none. `unread` names those that cannot be listed. Raises: InvalidArgument without a uid.
+        Lists the metadata of all kinds, except events and v1 Endpoints, in the namespace of the
+        object, or in the cluster if it has none. `unread` names those that cannot be listed.
+        Raises: InvalidArgument without a uid.
         """
         from .ownership import children_of
 

@@ -27,8 +27,14 @@ if TYPE_CHECKING:
 __all__ = ["ObjectTree", "children_of", "owners_of"]
 
 _PARALLEL = 8  # lists at the same time
-# They have owner references rarely, and there are many.
-_SKIPPED = {("", "events"), ("events.k8s.io", "events")}
+# They have owner references rarely or never. There are many events; the others are deprecated, and
+# the server would warn about it.
+_SKIPPED = {
+    ("", "componentstatuses"),
+    ("", "endpoints"),
+    ("", "events"),
+    ("events.k8s.io", "events"),
+}
 
 
 class ObjectTree(msgspec.Struct, frozen=True, kw_only=True):

@@ -107,9 +107,12 @@ def bind_addresses(addresses: Sequence[str]) -> list[tuple[str, bool]]:
 class PortForward:
     """Open listeners; `port` is the first local port."""
 
-    def __init__(self, forwarder: _Forwarder, ports: tuple[ForwardedPort, ...]) -> None:
+    def __init__(
+        self, forwarder: _Forwarder, listeners: Sequence[tuple[str, ForwardedPort]]
+    ) -> None:
         self._forwarder = forwarder
-        self.ports = ports
+        self.listeners = tuple(listeners)  # by local address: localhost may have two
+        self.ports = tuple(dict.fromkeys(port for _, port in listeners))
 
     @property
     def port(self) -> int:
@@ -172,8 +175,8 @@ def _log_failure(name: str, error: Exception) -> None:
 
 async def _listen(
     forwarder: _Forwarder, pairs: list[ForwardedPort], addresses: list[tuple[str, bool]]
-) -> tuple[ForwardedPort, ...]:
-    found = []
+) -> list[tuple[str, ForwardedPort]]:
+    found: list[tuple[str, ForwardedPort]] = []
     problems: list[str] = []
     for pair in pairs:
         local = pair.local
@@ -185,12 +188,10 @@ async def _listen(
                 if is_required:
                     log.warning("cannot listen on %s", problems[-1])
                 continue
-            bound = ForwardedPort(local, pair.remote)
-            if bound not in found:
-                found.append(bound)
+            found.append((address, ForwardedPort(local, pair.remote)))
     if not found:
         raise InvalidArgument(f"port-forward: cannot listen: {'; '.join(problems)}")
-    return tuple(found)
+    return found
 
 
 @final
