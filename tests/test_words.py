@@ -13,6 +13,7 @@ from stop_words import ALLOWED, ROOT, STOP_WORDS, all_files, find, findings_in
 GLOSSARY = GLOSSARY_PAGE.read_text(encoding="utf-8")
 
 
+@pytest.mark.timeout(30)  # all files of the project
 def test_no_file_has_a_word_that_the_glossary_replaces() -> None:
     found = [
         f"{path.relative_to(ROOT)}:{line}: {word}: write {instead}"
