@@ -426,6 +426,8 @@ class ElectionSubject:
         chaos.processes[target].pause(seconds)
         until = max(self._paused_until.get(target, 0.0), self._world.now + seconds)
         self._paused_until[target] = until
+        # That oracle knows of no pauses; `_check_write` does, and its deadline is earlier.
+        self._world.injector.leases.forget(target)
         return None
 
     def problem(self) -> str:
