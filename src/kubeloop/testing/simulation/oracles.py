@@ -61,11 +61,16 @@ class LeaseWatch:
     def __init__(self) -> None:
         self._until: dict[str, float] = {}
         self._works_without: set[str] = set()
+        self._resumed: dict[str, float] = {}  # when a paused process runs again
         self.leaders: dict[str, None] = {}
 
     def forget(self, process: str) -> None:
         """The process starts again."""
         self._until.pop(process, None)
+
+    def on_pause(self, process: str, until: float) -> None:
+        """The process is paused: what it was about to send is sent late, lease or not."""
+        self._resumed[process] = until
 
     def on_renewal(self, process: str, seen: SeenRequest, sent: float) -> None:
         """A renewal was acknowledged; the lease counts from when it was sent."""
@@ -86,6 +91,9 @@ class LeaseWatch:
             return None
         if process in self._works_without or sent <= until:
             return None
+        resumed = self._resumed.get(process)
+        if resumed is not None and sent - resumed <= _SLOWEST:
+            return None  # no lease can protect against that
         return Failure(
             "lease",
             f"{process} sent a write {sent - until:.1f} s after its own lease had expired: {write}",

@@ -119,6 +119,7 @@ class SimulatedProcess:
         one = self._incarnation
         if one is not None and not one.is_dead:
             self._world.keep_active(seconds)
+            self._world.injector.leases.on_pause(self.name, self._world.now + seconds)
             self._world.loop.pause(one)
             self._world.loop.call_later(seconds, self._world.loop.resume, one)
 
