@@ -37,7 +37,8 @@ _WORKLOADS: Final = frozenset(
 )
 _SLOW_FOR: Final = 60.0  # virtual seconds of a slow network
 _GIVE_UP: Final = 80.0  # virtual seconds until a client no longer waits for a response
-_WAIT_FOR_KIND: Final = 30.0  # virtual seconds that a request of the test waits for its kind
+# Virtual seconds that a request of the test waits for its kind: longer than several faults in a row.
+_WAIT_FOR_KIND: Final = 300.0
 
 
 def is_noise(resource: str) -> bool:
