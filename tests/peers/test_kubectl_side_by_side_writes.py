@@ -165,6 +165,9 @@ rollout status deploy/web; scale deploy web --replicas=3 --timeout=20s
 rollout status deploy/web; rollout history deploy/web
 delete pod p1
 drain node-1 --force; uncordon node-1
+wait pod/p1 --for=condition=Ready; exec p1 -- cat /etc/motd; exec p1 -- test -e /nope
+wait pod/p1 --for=condition=Ready; logs p1 --tail=1; logs p1 --prefix --tail=1
+wait pod/p1 --for=condition=Ready; cp page.html p1:/etc/page; exec p1 -- cat /etc/page
 """
 
 
@@ -296,6 +299,8 @@ async def test_output_and_objects_are_those_of_kubectl(text: str, sides: list[Si
 @pytest.mark.parametrize("text", cases(SIMULATED))
 async def test_output_is_that_of_kubectl_with_running_pods(text: str, sides: list[Side]) -> None:
     kubectl, kubeloop = sides
+    for side in sides:  # brings `cat`, `tar` and `test`
+        side.server.kubelet.files({"/etc/motd": "hello\n"})
     async with (
         kubectl.server,
         kubeloop.server,
