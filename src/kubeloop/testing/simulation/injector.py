@@ -37,7 +37,7 @@ _WORKLOADS: Final = frozenset(
 )
 _SLOW_FOR: Final = 60.0  # virtual seconds of a slow network
 _GIVE_UP: Final = 80.0  # virtual seconds until a client no longer waits for a response
-# Virtual seconds that a request of the test waits for its kind: longer than several faults in a row.
+# Virtual seconds that a request of the test waits for its kind: longer than several faults.
 _WAIT_FOR_KIND: Final = 300.0
 
 
