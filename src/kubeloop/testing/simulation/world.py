@@ -23,6 +23,7 @@ from typing import Any, TypeAlias, TypeVar, cast, final
 from kubeloop.config import ClusterConfig
 from kubeloop.election import LeadershipLost
 from kubeloop.errors import InvalidArgument, KubeError
+from kubeloop.rest import RESTClient, Timeouts
 from kubeloop.runtime import Client
 from kubeloop.runtime.controller import Controller
 from kubeloop.wire import resource_of
@@ -344,7 +345,9 @@ class World:
         server = await self._server.__aenter__()
         server.service.core.store.subscribe(self.injector.on_change)
         server.faults.reactors.append(self.injector.react)
-        self._client = server.client()
+        # It waits as long as it takes: for a kind whose CRD a process installs, through any fault.
+        timeouts = Timeouts(response=None, total=None)
+        self._client = Client(rest=RESTClient(server.config, timeouts=timeouts))
         running = self.loop.create_task(self._run_test(test), name="the test")
         failing = self.loop.create_task(self._wait_for_failure(), name="the oracles")
         await asyncio.wait([running, failing], return_when=asyncio.FIRST_COMPLETED)
