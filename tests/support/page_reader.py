@@ -419,9 +419,8 @@ def _interpreter_of(block: Block) -> str:
 def _environment(folder: Path) -> dict[str, str]:
     here = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     env = {**os.environ, "PATH": here, "PYTHONUNBUFFERED": "1", "PWD": str(folder), "COLUMNS": "80"}
-    for name in ("CI", "BUILD_NUMBER"):  # pytest prints other summaries there than for a reader
-        env.pop(name, None)
-    for name in ("KUBECONFIG", "PYTEST_ADDOPTS"):
+    # In CI pytest prints other summaries than for a reader.
+    for name in ("KUBECONFIG", "PYTEST_ADDOPTS", "CI", "BUILD_NUMBER"):
         env.pop(name, None)
     # So that a page that starts no server finds no cluster of the user.
     return {**env, "HOME": str(folder)}
