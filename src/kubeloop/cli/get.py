@@ -107,7 +107,7 @@ class Request(msgspec.Struct, frozen=True):
 @click.option("--show-kind", is_flag=True, help="Print the type before each name.")
 @click.option("--show-managed-fields", is_flag=True, help="Keep managedFields in yaml and json.")
 @click.option(
-    "-f", "--filename", "files", metavar="FILE|DIR|-", multiple=True,
+    "-f", "--filename", "files", metavar="FILE|DIR|URL|-", multiple=True,
     help="Read the objects that these manifests name.",
 )  # fmt: skip
 @click.option("-R", "--recursive", is_flag=True, help="Use the directories in the directory of -f.")
@@ -241,22 +241,15 @@ async def _requests_in(client: Client, query: Query) -> AsyncIterator[Request]:
 
 
 def _objects_in(query: Query) -> Iterator[dict[str, Any]]:
-    import sys
-    from pathlib import Path
-
-    from kubeloop.clients import manifest_entries
     from kubeloop.errors import KubeError
-    from kubeloop.wire import Kind
 
-    for file in query.files:
-        given: list[bytes | Path] = [sys.stdin.buffer.read() if file == "-" else Path(file)]
-        if query.recursive and Path(file).is_dir():
-            inside = sorted(Path(file).rglob("*"))
-            given = [each for each in inside if each.suffix in (".yaml", ".yml", ".json")] or given
-        for entry in (entry for each in given for entry in manifest_entries(each)):
-            if isinstance(entry.content, KubeError):
-                raise entry.content
-            yield entry.content.to_dict() if isinstance(entry.content, Kind) else entry.content
+    from .sources import Sources, manifest_entries
+
+    sources = Sources(files=query.files, recursive=query.recursive)
+    for _, entry in manifest_entries("get", sources):
+        if isinstance(entry, KubeError):
+            raise entry
+        yield entry
 
 
 async def _read(

@@ -19,7 +19,7 @@ from kubeloop.runtime import Client
 from .durations import DurationType
 from .failures import CommandFailed, ExitCode
 from .flags import Flags, OptionalValueCommand, cluster_flags, connect, pass_flags
-from .sources import DryRun, Outcomes, process_each, usage_error
+from .sources import DryRun, Outcomes, dry_run_flag, process_each, usage_error
 from .terminal import print_line
 
 __all__ = ["cordon", "drain", "uncordon"]
@@ -32,20 +32,12 @@ _FLAGS = {
 
 _names_argument = click.argument("names", metavar="NODE…", nargs=-1)
 _selector_flag = click.option("-l", "--selector", default="", help="All nodes with these labels.")
-_dry_run_flag = click.option(
-    "--dry-run",
-    is_flag=False,
-    flag_value="server",
-    default="none",
-    type=click.Choice(["none", "client", "server"]),
-    help="Change nothing: client sends no change, server validates it; alone, server.",
-)
 
 
 @click.command(cls=OptionalValueCommand)
 @_names_argument
 @_selector_flag
-@_dry_run_flag
+@dry_run_flag
 @cluster_flags
 @pass_flags
 def cordon(flags: Flags, /, *, names: tuple[str, ...], selector: str, dry_run: DryRun) -> None:
@@ -62,7 +54,7 @@ def cordon(flags: Flags, /, *, names: tuple[str, ...], selector: str, dry_run: D
 @click.command(cls=OptionalValueCommand)
 @_names_argument
 @_selector_flag
-@_dry_run_flag
+@dry_run_flag
 @cluster_flags
 @pass_flags
 def uncordon(flags: Flags, /, *, names: tuple[str, ...], selector: str, dry_run: DryRun) -> None:
@@ -79,7 +71,7 @@ def uncordon(flags: Flags, /, *, names: tuple[str, ...], selector: str, dry_run:
 @click.command(cls=OptionalValueCommand)
 @_names_argument
 @_selector_flag
-@_dry_run_flag
+@dry_run_flag
 @click.option("--force", is_flag=True, help="Also evict pods without a controller.")
 @click.option("--ignore-daemonsets", is_flag=True, help="Leave the pods of daemon sets.")
 @click.option(

@@ -37,8 +37,10 @@ __all__ = [
     "ObjectRef",
     "Outcomes",
     "Sources",
+    "dry_run_flag",
     "find_objects",
     "in_manifests",
+    "manifest_entries",
     "object_flags",
     "outcome_flags",
     "print_object",
@@ -162,17 +164,20 @@ def print_object(output: Output, info: ResourceInfo, obj: dict[str, Any]) -> Non
         click.echo(text.removesuffix("\n"))
 
 
+dry_run_flag = click.option(
+    "--dry-run",
+    is_flag=False,
+    flag_value="server",
+    default="none",
+    type=click.Choice(["none", "client", "server"]),
+    help="Change nothing: client sends no change, server validates it; alone, server.",
+)
+
+
 def outcome_flags(command: F) -> F:
     """`-o` and `--dry-run`, named as the fields of `Outcomes`."""
     for flag in (
-        click.option(
-            "--dry-run",
-            is_flag=False,
-            flag_value="server",
-            default="none",
-            type=click.Choice(["none", "client", "server"]),
-            help="Change nothing: client sends no change, server validates it; alone, server.",
-        ),
+        dry_run_flag,
         click.option(
             "-o",
             "--output",
@@ -329,7 +334,7 @@ def read_manifests(
         raise usage_error("must specify one of -f and -k")
     objects: list[dict[str, Any]] = []
     errors: list[KubeError] = []
-    for place, entry in _entries(verb, sources):
+    for place, entry in manifest_entries(verb, sources):
         if isinstance(entry, KubeError):
             errors.append(entry)
         elif problem := _problem(verb, place, entry, generate_names=generate_names):
@@ -343,7 +348,9 @@ def read_manifests(
     return objects, max(codes, default=ExitCode.OK)
 
 
-def _entries(verb: str, sources: Sources) -> Iterator[tuple[str, dict[str, Any] | KubeError]]:
+def manifest_entries(
+    verb: str, sources: Sources
+) -> Iterator[tuple[str, dict[str, Any] | KubeError]]:
     """Each object of the manifests, or its error, and where it is."""
     for source, text in _texts(verb, sources):
         if isinstance(text, KubeError):

@@ -34,7 +34,7 @@ __all__ = ["describe"]
 @click.option("-l", "--selector", default="", help="Select by labels, such as app=web.")
 @click.option("-A", "--all-namespaces", is_flag=True, help="Use all namespaces.")
 @click.option(
-    "-f", "--filename", "files", metavar="FILE|DIR|-", multiple=True,
+    "-f", "--filename", "files", metavar="FILE|DIR|URL|-", multiple=True,
     help="Describe the objects that these manifests name.",
 )  # fmt: skip
 @click.option("-R", "--recursive", is_flag=True, help="Use the directories in the directory of -f.")
