@@ -19,7 +19,7 @@ from kubeloop.testing.server.statuses import expired
 
 from .scenario import Scenario
 
-__all__ = ["EMBEDDED", "NETWORK", "Embedded", "Fault", "may_nest"]
+__all__ = ["EMBEDDED", "NETWORK", "ODD", "TARGETS", "WATCH", "Embedded", "Fault", "may_nest"]
 
 Block = AbstractAsyncContextManager[None]
 Fault = Callable[[Scenario, Random], Block]

@@ -13,11 +13,12 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any, TypeAlias, final
 
-from kubeloop.testing.server.faults import Match, Reaction, Reply, SeenRequest, error_for
+from kubeloop.testing.server.faults import Match, Reaction, SeenRequest, error_for
 from kubeloop.testing.server.statuses import expired
 from kubeloop.testing.simulation.determinism import set_skew
 from kubeloop.testing.simulation.network import Connection, connection
 from kubeloop.testing.simulation.world import SimulatedProcess, World
+from tests.campaign.faults import ODD, TARGETS, WATCH
 
 __all__ = ["FAULTS", "Chaos", "End", "StartFault"]
 
@@ -26,23 +27,6 @@ End: TypeAlias = Callable[[], Awaitable[object] | None] | None
 StartFault: TypeAlias = "Callable[[Chaos, str], Awaitable[End]]"
 """Starts a fault that affects the process of a name."""
 
-WATCH = Match(verb="watch")
-TARGETS = (WATCH, Match(verb="list"), Match())
-ODD = (
-    Reply(200, b"<html>Please sign in</html>", content_type="text/html"),
-    Reply(200, b""),
-    Reply(200, b"{"),
-    Reply(200, b'{"type":"ADDED","object":'),
-    Reply(200, {"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 500}),
-    Reply(200, {"type": "ADDED", "object": {"kind": "ConfigMap", "metadata": {}}}),
-    Reply(200, {"type": "BOOKMARK", "object": {"kind": "ConfigMap", "metadata": {}}}),
-    Reply(200, {"kind": "PodList", "apiVersion": "v1", "metadata": {}, "items": None}),
-    Reply(302, b"", headers={"Location": "https://example.com/"}),
-    Reply(401, {"kind": "Status", "apiVersion": "v1", "reason": "Unauthorized", "code": 401}),
-    Reply(403, {"kind": "Status", "apiVersion": "v1", "reason": "Forbidden", "code": 403}),
-    Reply(404, b"404 page not found", content_type="text/plain"),
-    Reply(503, b"no healthy upstream", content_type="text/plain"),
-)
 # Virtual seconds that a fault lasts, and between two faults.
 LASTS = (0.0, 0.01, 0.3, 2.0, 8.0, 30.0)
 BETWEEN = (0.0, 0.0, 0.003, 0.05, 1.0, 4.0)

@@ -65,7 +65,6 @@ class Injector:
         self.watched: dict[tuple[str, str], None] = {}
         self.lists_at_zero: dict[tuple[str, str], None] = {}
         self.fired = 0
-        self.requests: Counter[str] = Counter()  # by process
         self.changes: Counter[str] = Counter()  # by object
         self.active_until = 0.0  # virtual time of the last change, or of the end of the last fault
         self.leases = LeaseWatch()
@@ -90,7 +89,6 @@ class Injector:
         if link is None:
             return None
         name = link.process.name if link.process is not None else TEST
-        self.requests[name] += 1
         if name == TEST:
             await self._wait_for_kind(seen)
         if seen.verb in _WRITES:
