@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import pickle
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -384,3 +385,49 @@ def test_a_part_that_go_holds_by_pointer_is_none_where_it_is_not_set() -> None:
     """Its absence means something: no probe is not an empty probe."""
     assert Container(name="main").liveness_probe is None
     assert PodSpec().security_context is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            {"metdata": 1},
+            r"Pod\(\) has no argument metdata \(did you mean metadata\? its fields: api_",
+        ),
+        ({"apiVersion": "v1"}, r"no argument apiVersion \(did you mean api_version\?"),
+        ({"Spec": None}, r"no argument Spec \(did you mean spec\?"),
+        ({"zzz": None}, r"no argument zzz \(its fields: .*metadata, spec, status\)"),
+    ],
+    ids=["misspelt", "the name on the wire", "the name in Go", "unlike any"],
+)
+def test_a_wrong_argument_is_answered_with_the_class_the_field_meant_and_all_fields(
+    arguments: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(TypeError, match=message):
+        Pod(**arguments)
+
+
+def test_positional_arguments_are_refused() -> None:
+    with pytest.raises(TypeError, match=r"Pod\(\) takes keyword arguments only \(its fields: "):
+        cast("Any", Pod)("v1", "Pod")
+
+
+def test_an_error_of_a_classs_own_checks_is_not_replaced() -> None:
+    class Strict(Model):
+        size: int = 0
+
+        def __post_init__(self) -> None:
+            raise TypeError("the size is odd")
+
+    with pytest.raises(TypeError, match="the size is odd"):
+        Strict(size=1)
+
+
+def test_the_signature_shows_the_fields_and_no_internal_one() -> None:
+    assert list(inspect.signature(Pod).parameters) == [
+        "api_version",
+        "kind",
+        "metadata",
+        "spec",
+        "status",
+    ]

@@ -30,11 +30,12 @@ from .quantity import Quantity
 from .times import Duration
 
 if TYPE_CHECKING:
+    from inspect import Signature
     from types import MemberDescriptorType
 
     from .definitions import Column, ScalePaths
 
-__all__ = ["UNSET", "Extra", "Kind", "Model", "ModelMeta"]
+__all__ = ["UNSET", "Extra", "Kind", "KindMeta", "Model", "ModelMeta"]
 
 # Typed as Any so that `hosts: list[str] = UNSET` is a correct line for a type checker.
 UNSET: Any = msgspec.UNSET
@@ -227,6 +228,50 @@ class ModelMeta(msgspec.StructMeta):
             cls.__kind_options__ = {"kind": name} | own  # type: ignore[attr-defined] # on Model
         return cls
 
+    if not TYPE_CHECKING:  # checkers know the arguments by the fields
+
+        def __call__(cls, *values: Any, **fields: Any) -> Any:
+            if values:
+                raise TypeError(_bad_arguments(cls, fields))
+            try:
+                return super().__call__(**fields)
+            except TypeError as error:
+                # msgspec's own message names neither the class nor its fields.
+                if fields.keys() <= set(cls.__struct_fields__):
+                    raise
+                raise TypeError(_bad_arguments(cls, fields)) from error
+
+    @property
+    def __signature__(cls) -> Signature:
+        """What `help` and editors show: the fields, without our own slot."""
+        signature: Signature = _signature_of(cls)
+        return signature.replace(
+            parameters=[
+                parameter.replace(kind=parameter.KEYWORD_ONLY)
+                for parameter in signature.parameters.values()
+                if parameter.name != "_extra"
+            ]
+        )
+
+
+_signature_of = msgspec.StructMeta.__dict__["__signature__"].__get__
+
+
+def _bad_arguments(cls: ModelMeta, fields: Mapping[str, Any]) -> str:
+    """The message for a call with positional arguments, or with one that is not a field."""
+    import difflib
+
+    known = [field for field in cls.__struct_fields__ if field != "_extra"]
+    listed = f"its fields: {', '.join(known)}"
+    wrong = next((name for name in fields if name not in known), None)
+    if wrong is None:
+        return f"{cls.__name__}() takes keyword arguments only ({listed})"
+    by_wire_name = dict(zip(cls.__struct_encode_fields__, cls.__struct_fields__, strict=True))
+    close = [by_wire_name[wrong]] if wrong in by_wire_name else None
+    close = close or difflib.get_close_matches(wrong.lower(), known, n=1)
+    hint = f"did you mean {close[0]}? " if close else ""
+    return f"{cls.__name__}() has no argument {wrong} ({hint}{listed})"
+
 
 _KIND_OPTIONS = frozenset(
     {
@@ -319,8 +364,15 @@ class Model(
     __lazy__: ClassVar[frozenset[str]] = frozenset()  # maps that are decoded when they are read
     __kind_options__: ClassVar[Mapping[str, Any]] = {}  # the options of a kind
 
-    # No JSON text decodes into an Extra, so a key of this name is unknown like any other.
-    _extra: Extra = msgspec.field(default=UNSET, name="$extra")
+    if TYPE_CHECKING:
+        # Not as a field, so that editors do not offer it as an argument.
+        @property
+        def _extra(self) -> Extra: ...
+        @_extra.setter
+        def _extra(self, unknown: Extra) -> None: ...
+    else:
+        # No JSON text decodes into an Extra, so a key of this name is unknown like any other.
+        _extra: Extra = msgspec.field(default=UNSET, name="$extra")
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
@@ -442,7 +494,11 @@ def _copy_extra(extra: Any) -> Any:
     return extra if extra is UNSET or extra is IMPLIED else Extra(copy.deepcopy(dict(extra)))
 
 
-class Kind(Model):
+class KindMeta(ModelMeta):
+    """The class of kinds: how mypy types the items of `[Deployment, Service]`."""
+
+
+class Kind(Model, metaclass=KindMeta):
     """A JSON object with apiVersion and kind, which the class determines."""
 
     api_version: str = UNSET
