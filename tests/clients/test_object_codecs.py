@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from kubeloop.clients.object_codecs import DictCodec, TypedCodec
 from kubeloop.errors import DecodeError, InvalidArgument
 from kubeloop.wire import Resource
 from kubeloop.wire.core.v1 import Pod
@@ -120,3 +121,15 @@ async def test_only_a_custom_kind_may_give_its_list_any_name() -> None:
     assert list(await websites.list()) == []
     with pytest.raises(DecodeError, match=r"found example\.com/v2 Sites"):
         await websites.list()
+
+
+def test_a_dict_for_a_typed_client_is_refused_with_the_way_to_make_an_object() -> None:
+    with pytest.raises(
+        InvalidArgument, match=r"expected a Pod, got a dict \(use Pod\.from_dict\(…\)\)"
+    ):
+        TypedCodec(Pod).to_dict({"metadata": {"name": "web"}})
+
+
+def test_an_object_for_a_client_of_dicts_is_refused_with_the_way_to_make_a_dict() -> None:
+    with pytest.raises(InvalidArgument, match=r"got a Pod \(use .*, or its to_dict\(\)\)"):
+        DictCodec().to_dict(cast("Any", Pod()))

@@ -16,10 +16,11 @@ from kubeloop.clients import (
 )
 from kubeloop.meta import GroupResource, GroupVersionResource
 from kubeloop.wire import Model, Quantity, Resource
-from kubeloop.wire.apps.v1 import Deployment
+from kubeloop.wire.apps.v1 import Deployment, StatefulSet
 from kubeloop.wire.authentication.v1 import TokenRequest
 from kubeloop.wire.autoscaling.v1 import Scale
 from kubeloop.wire.core.v1 import (
+    ConfigMap,
     Container,
     ContainerStateWaiting,
     Namespace,
@@ -146,3 +147,12 @@ def quantities(pods: list[Pod]) -> None:
     assert_type(sum(limits, Quantity("0")), Quantity)
     assert_type(int(sum(limits)), int)
     assert_type(float(limits[0]), float)
+
+
+async def many_kinds(client: APIClient, workload: Deployment | StatefulSet) -> None:
+    assert_type(client.resource(type(workload)), ResourceClient[Deployment | StatefulSet])
+    kinds = [Deployment, ConfigMap]
+    for kind in kinds:
+        await client.resource(kind).delete("old")
+    for obj in (Deployment(), ConfigMap()):
+        await client.resource(type(obj)).create(obj)

@@ -26,6 +26,7 @@ from kubeloop.rest import Headers, ResponseLimits, RESTStats, WarningHandler
 from kubeloop.rest import RESTClient as AsyncRESTClient
 from kubeloop.runtime import InformerOptions
 from kubeloop.wire import Kind, Resource
+from kubeloop.wire.model import KindMeta
 
 from ._generated.clients import (
     DeferredMapper,
@@ -64,7 +65,7 @@ K = TypeVar("K", bound=Kind)
 R = TypeVar("R", bound=Resource)
 T = TypeVar("T")
 
-AnyKind = type[Kind] | str | GroupVersionResource | GroupVersionKind
+AnyKind = type[Kind] | KindMeta | str | GroupVersionResource | GroupVersionKind
 
 
 @final
@@ -168,6 +169,10 @@ class Client(Clientset):
 
     @overload
     def resource(self, kind: type[K], /, *, namespace: str | None = ...) -> ResourceClient[K]: ...
+    @overload
+    def resource(
+        self, kind: KindMeta, /, *, namespace: str | None = ...
+    ) -> ResourceClient[Any]: ...
     @overload
     def resource(
         self, api_version: str, kind: str, /, *, namespace: str | None = ...

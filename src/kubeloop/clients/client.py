@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, final, overload
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, cast, final, overload
 
 import msgspec
 
@@ -41,6 +41,7 @@ from kubeloop.rest import (
     header_pairs,
 )
 from kubeloop.wire import Kind, ResourceInfo, resource_for, resource_of, resources
+from kubeloop.wire.model import KindMeta
 
 from ._generated.clientset import Clientset
 from .collection import ALL_NAMESPACES, Collection, Lookup
@@ -70,7 +71,7 @@ _CRD_TIMEOUT = 60.0
 _CRD_POLL = 0.1
 _MAX_PREPARED = 1024  # resource clients: a program may use any number of namespaces
 
-AnyKind = type[Kind] | str | GroupVersionResource | GroupVersionKind
+AnyKind = type[Kind] | KindMeta | str | GroupVersionResource | GroupVersionKind
 
 
 class APIClient(Clientset):
@@ -187,6 +188,10 @@ class APIClient(Clientset):
     def resource(self, kind: type[K], /, *, namespace: str | None = ...) -> ResourceClient[K]: ...
     @overload
     def resource(
+        self, kind: KindMeta, /, *, namespace: str | None = ...
+    ) -> ResourceClient[Any]: ...
+    @overload
+    def resource(
         self, api_version: str, kind: str, /, *, namespace: str | None = ...
     ) -> ResourceClient[dict[str, Any]]: ...
     @overload
@@ -202,6 +207,7 @@ class APIClient(Clientset):
         """
         if not isinstance(what, type):
             return ResourceClient(self._collection(what, kind, namespace), DictCodec())
+        what = cast("type[Kind]", what)
         known = self._typed.get((what, namespace))
         if known is None:
             known = ResourceClient(self._collection(what, kind, namespace), TypedCodec(what))

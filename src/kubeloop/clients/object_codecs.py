@@ -213,10 +213,9 @@ class TypedCodec:
 
     def _check(self, obj: Any) -> Kind:
         if not isinstance(obj, self.cls):
-            raise InvalidArgument(
-                f"expected a {self.cls.__name__}, got a {type(obj).__name__}"
-                " (use the client of its kind)"
-            )
+            name = self.cls.__name__
+            hint = f"{name}.from_dict(…)" if isinstance(obj, dict) else "the client of its kind"
+            raise InvalidArgument(f"expected a {name}, got a {type(obj).__name__} (use {hint})")
         return cast("Kind", obj)
 
     def refresh(self, obj: Any, by: Any) -> None:
@@ -254,7 +253,8 @@ class DictCodec:
     def to_data(self, obj: dict[str, Any]) -> dict[str, Any]:
         if not isinstance(obj, dict):
             raise InvalidArgument(
-                f"expected a dict, got a {type(obj).__name__} (use the client of its class)"
+                f"expected a dict, got a {type(obj).__name__}"
+                " (use the client of its class, or its to_dict())"
             )
         metadata = obj.get("metadata")
         return {**obj, "metadata": {**metadata}} if isinstance(metadata, dict) else {**obj}
