@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import logging
 from collections.abc import AsyncIterator
 from typing import Any, cast
@@ -213,11 +214,15 @@ async def dripping(key: ObjectKey, ctx: Context) -> AsyncIterator[None]:
     yield
 
 
-@pytest.mark.parametrize("function", [plain, dripping])
-async def test_a_function_that_cannot_be_awaited_is_logged_with_the_key_once(
-    harness: ControllerHarness, function: Any, caplog: pytest.LogCaptureFixture
+@functools.wraps(returns())
+def decorated(key: ObjectKey, ctx: Context) -> None:
+    """Under a decorator that loses the coroutine."""
+
+
+async def test_a_decorator_that_loses_the_coroutine_is_logged_with_the_key_once(
+    harness: ControllerHarness, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with harness.running(unwrapped=function):
+    async with harness.running(unwrapped=cast("Any", decorated)):
         harness.sites.put(a_site("shop"))
         await harness.clock.advance(100)
 
@@ -359,6 +364,8 @@ async def test_failures_are_logged_at_the_level_that_fits(
         ({"resync": -1}, "resync -1"),
         ({"resync": float("nan")}, "resync nan"),
         ({"reconcile": None}, "None is not a function"),
+        ({"reconcile": plain}, r"plain is not async \(write `async def`"),
+        ({"reconcile": dripping}, "dripping is not async"),
         ({"name": ""}, "the name is empty"),
         ({"watches": (WatchSource(ConfigMap),)}, "a watch without `to`"),
         (
@@ -371,6 +378,25 @@ async def test_failures_are_logged_at_the_level_that_fits(
 def test_an_invalid_controller_is_rejected_at_once(spec: dict[str, Any], complaint: str) -> None:
     with pytest.raises(InvalidArgument, match=complaint):
         ControllerSpec(**{"name": "c", "kind": Website, "reconcile": returns(), **spec})
+
+
+class CountingReconciler:
+    """A reconcile function with state."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    async def __call__(self, key: ObjectKey, ctx: Context) -> None:
+        self.count += 1
+
+
+@pytest.mark.parametrize(
+    "function",
+    [CountingReconciler(), CountingReconciler().__call__, functools.partial(returns())],
+    ids=["an object", "a method", "a partial"],
+)
+def test_everything_that_is_async_when_called_can_be_a_reconcile_function(function: Any) -> None:
+    assert ControllerSpec(name="c", kind=Website, reconcile=function).reconcile is function
 
 
 async def test_by_default_a_call_is_cancelled_after_five_minutes(

@@ -5,6 +5,7 @@ See also: `controller` (runs it), `manager` (declares it).
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeAlias
 
@@ -51,6 +52,12 @@ class ControllerSpec(msgspec.Struct, frozen=True, kw_only=True):
             raise InvalidArgument(f"{what}: the name is empty")
         if not callable(self.reconcile):
             raise InvalidArgument(f"{what}: {self.reconcile!r} is not a function")
+        if not _is_async(self.reconcile):
+            name = getattr(self.reconcile, "__name__", repr(self.reconcile))
+            raise InvalidArgument(
+                f"{what}: {name} is not async (write `async def`; call what blocks with"
+                " `await asyncio.to_thread(…)`)"
+            )
         workers: object = self.workers
         if not isinstance(workers, int) or workers < 1:
             raise InvalidArgument(f"{what}: {self.workers} workers (give one or more)")
@@ -69,6 +76,12 @@ class ControllerSpec(msgspec.Struct, frozen=True, kw_only=True):
     def kinds(self) -> tuple[Watchable, ...]:
         """All kinds whose changes it handles."""
         return (self.kind, *(watch.kind for watch in (*self.owns, *self.watches)))
+
+
+def _is_async(function: Reconcile) -> bool:
+    """Whether it is `async def`: itself, under its decorators, or as the `__call__` of a class."""
+    inner = inspect.unwrap(function)
+    return inspect.iscoroutinefunction(inner) or inspect.iscoroutinefunction(type(inner).__call__)
 
 
 def as_watches(sources: Sequence[Watchable | WatchSource]) -> tuple[WatchSource, ...]:
