@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from kubeloop.kit import ThreadCalls, new_event_loop, run
+from kubeloop.kit.running import abort_run
 
 
 def test_the_main_coroutine_runs_on_uvloop_where_it_is_installed() -> None:
@@ -98,6 +99,20 @@ def test_a_signal_cancels_main_and_leaves_blocks_in_order(which: signal.Signals)
         assert found.value.code == 143
     else:
         assert isinstance(found.value, KeyboardInterrupt)
+
+
+def test_an_error_after_a_second_signal_is_logged_and_does_not_change_the_exit_code(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def main() -> None:
+        abort_run(signal.SIGTERM)  # as a manager does at a second signal
+        raise TimeoutError("work did not end")
+
+    with pytest.raises(SystemExit) as exit_of_run:
+        run(main())
+
+    assert exit_of_run.value.code == 143
+    assert "the program ends at once, with a failure: work did not end" in caplog.text
 
 
 def test_main_may_handle_a_signal_by_itself() -> None:

@@ -181,6 +181,30 @@ async def test_a_second_signal_does_not_wait(managed: Managed, client: Client) -
         await ended
 
 
+@pytest.mark.parametrize("turns", range(0, 45, 3))
+async def test_work_that_ends_when_it_is_cancelled_is_not_blamed_for_an_early_second_signal(
+    managed: Managed, turns: int
+) -> None:
+    """`timeout` and some supervisors send two signals within milliseconds."""
+    manager, before = managed(signals=True), signal.getsignal(signal.SIGTERM)
+
+    @manager.controller(ConfigMap)
+    async def reconcile(key: ObjectKey, ctx: Context) -> None: ...
+
+    ended = asyncio.create_task(manager.run())
+    await manager.wait_ready()
+
+    signal.raise_signal(signal.SIGTERM)
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    if signal.getsignal(signal.SIGTERM) != before:  # it has not ended yet
+        signal.raise_signal(signal.SIGTERM)
+
+    with contextlib.suppress(asyncio.CancelledError):
+        await ended  # raises no ShutdownTimeout
+    assert manager.stats().state == "ended"
+
+
 # --- work that ignores cancellation
 
 

@@ -49,7 +49,8 @@ def run(main: Coroutine[Any, Any, T], *, debug: bool | None = None) -> T:
 
     SIGTERM cancels `main`, as Ctrl-C does, so that `finally` and `async with` blocks run; then
     `SystemExit(143)` is raised, after Ctrl-C `KeyboardInterrupt`. A second signal does not wait
-    for that. Your own signal handlers are kept, and a running `Manager` uses its own.
+    for that, and an error that `main` raises after it is logged, not raised. Your own signal
+    handlers are kept, and a running `Manager` uses its own.
 
     Raises: RuntimeError when an event loop is already running in this thread, TypeError when
     `main` is not a coroutine.
@@ -74,8 +75,13 @@ def run(main: Coroutine[Any, Any, T], *, debug: bool | None = None) -> T:
         if main_task.ended_by is None:
             raise
         raise _exit_for(main_task.ended_by) from None
+    except Exception as error:
+        if main_task.aborted_by is None:
+            raise
+        log.error("the program ends at once, with a failure: %s", error)
+        raise _exit_for(main_task.aborted_by) from error
     finally:
-        _close(runner, threads, at_once=main_task.is_aborted)
+        _close(runner, threads, at_once=main_task.aborted_by is not None)
 
 
 def abort_run(number: int) -> None:
@@ -109,7 +115,7 @@ class _MainTask:
         self._task: asyncio.Task[Any] | None = None  # while it runs
         self._first_signal: int | None = None
         self.ended_by: int | None = None  # the signal that ended it
-        self.is_aborted = False
+        self.aborted_by: int | None = None  # the signal after which nothing is waited for
 
     async def run(self, main: Coroutine[Any, Any, T]) -> T:
         self._task = task = asyncio.current_task()
@@ -136,7 +142,7 @@ class _MainTask:
     def abort(self, number: int) -> None:
         """Wait for nothing once `main` has ended."""
         self._first_signal = self._first_signal or number
-        self.is_aborted = True
+        self.aborted_by = number
 
 
 _in_main_thread: list[_MainTask] = []  # at most one, while it runs

@@ -4,7 +4,8 @@ Guarantees: one failure policy: when a runnable fails, or one ends that should n
 ends with its error. `stop()` starts no more reconciles, waits up to `grace` seconds for the
 running ones, and releases the lease. A cancelled manager does the same without waiting. Work
 that does not end when it is cancelled is cancelled once more, and abandoned after
-`CANCEL_TIMEOUT` seconds: the lease is not renewed then, and never released.
+`CANCEL_TIMEOUT` seconds (`AT_ONCE_TIMEOUT` after a second signal): the lease is not renewed
+then, and never released.
 See also: `manager` (the declarations), `assembly` (what is created from them).
 """
 
@@ -37,6 +38,8 @@ log = get_logger(__name__)
 
 CANCEL_TIMEOUT = 5.0
 """Seconds that cancelled work has to end; after half of it, it is cancelled once more."""
+AT_ONCE_TIMEOUT = 0.5
+"""Seconds that it has after a second signal."""
 
 
 @final
@@ -123,7 +126,7 @@ class Lifecycle:
             raise failure
 
     def end_at_once(self) -> bool:
-        """Stop waiting for cancelled work; False if none is being cancelled yet."""
+        """Wait for cancelled work only `AT_ONCE_TIMEOUT`; False if none is being cancelled yet."""
         if self._is_waiting and not self._abandoned.done():
             self._abandoned.set_result(None)
         return self._is_waiting
@@ -168,6 +171,12 @@ class Lifecycle:
                 main.cancel()  # now also the caches, which end after the work
                 for task in leaves:
                     task.cancel()
+        if self._abandoned.done() and not main.done():
+            # It may have been cancelled in this very turn of the loop.
+            try:
+                await asyncio.wait([main], timeout=AT_ONCE_TIMEOUT)
+            except asyncio.CancelledError as error:
+                interruption = error
         return interruption
 
     def _failure(self, main: asyncio.Task[None]) -> BaseException | None:
