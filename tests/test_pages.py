@@ -16,7 +16,15 @@ import pytest
 from kubeloop.blocking import Client
 from kubeloop.testing import APIServer, SeenRequest, Workloads, running_in_thread
 from kubeloop.wire.apps.v1 import Deployment
-from tests.support.page_reader import ROOT, SHOP, Reader, blocks_of, installed_by, links_to_the_shop
+from tests.support.page_reader import (
+    ROOT,
+    SHOP,
+    Reader,
+    Terminal,
+    blocks_of,
+    installed_by,
+    links_to_the_shop,
+)
 from tests.test_tutorial import PAGES as TUTORIAL
 
 PAGES = (
@@ -70,6 +78,38 @@ def test_every_job_of_the_page_how_do_i_takes_at_most_five_lines() -> None:
 
     assert len(blocks) > 40
     assert [lines for lines in blocks if len(lines) > 5] == []
+
+
+NEW_IS_LAST = """\
+├─ ReplicaSet/web-5c in shop
+└─ ReplicaSet/web-7f in shop
+   ├─ Pod/web-7f-1 in shop
+   └─ Pod/web-7f-2 in shop
+"""
+NEW_IS_FIRST = """\
+├─ ReplicaSet/web-5c in shop
+│  ├─ Pod/web-5c-1 in shop
+│  └─ Pod/web-5c-2 in shop
+└─ ReplicaSet/web-7f in shop
+"""
+
+
+@pytest.mark.parametrize("branches", [NEW_IS_LAST, NEW_IS_FIRST])
+def test_the_tree_on_the_page_how_do_i_has_the_replica_sets_in_any_order(
+    branches: str, tmp_path: Path
+) -> None:
+    """A restart puts its time into the template, so the name of the new one is random."""
+    (page,) = [
+        block.text
+        for block in blocks_of("docs/how-to/how-do-i.md", "console")
+        if "kubeloop tree deploy/web" in block.text
+    ]
+    shown = page.partition("\n")[2].partition("$ ")[0]
+    (tmp_path / "tree").write_text(f"Deployment/web in shop\n{branches}", encoding="utf-8")
+    terminal = Terminal(tmp_path, os.environ)
+
+    terminal.play(f"$ cat tree\n{shown}")
+    terminal.finish()
 
 
 def test_tests_run_every_page_with_code() -> None:

@@ -30,6 +30,7 @@ __all__ = [
     "OPTIONAL",
     "Block",
     "Reader",
+    "Terminal",
     "blocks_of",
     "installed_by",
     "kind_of",
