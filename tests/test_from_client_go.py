@@ -66,7 +66,7 @@ EXAMPLES = frozenset(
         r"\w+",
         """
     ConfigMap Deployment Event Pod Website
-    asyncio TaskGroup aclosing contextlib ctx envtest f kube kube_client kube_server leases logger ns reconcile
+    asyncio TaskGroup aclosing contextlib ctx envtest f kube kube_client kube_server leases logger ns pods reconcile
     registration response runnable site tasks webhooks
     """,
     )
@@ -105,8 +105,7 @@ def known_names() -> frozenset[str]:
     for module in ["kubeloop", *(f"kubeloop.{name}" for name in packages)]:
         names |= exported(module)
         loaded = importlib.import_module(module)
-        # Also results of public methods, such as stats, whose classes are not public.
-        for name in exported(module) | {each for each in vars(loaded) if not each.startswith("_")}:
+        for name in exported(module):
             found = getattr(loaded, name)
             names |= _parameters(found)
             names |= _members(found) if isinstance(found, type) else set()
