@@ -12,21 +12,14 @@ import pytest
 from kubeloop.blocking import Client
 from kubeloop.cli.tables import text_table
 from kubeloop.clients import Table, TableColumn, TableRow
-from kubeloop.testing import ControlPlaneFailed, assets_folder
 from kubeloop.wire import load_yaml
 from kubeloop.wire.core.v1 import ConfigMap
 from kubeloop.wire.meta.v1 import ObjectMeta
+from tests.support.kubectl import kubectl_program
 
 from .conftest import SHOP, Call
 
-
-def kubectl() -> Path | None:
-    """The real kubectl, if it is installed."""
-    try:
-        found = assets_folder() / "kubectl"
-    except ControlPlaneFailed:
-        return None
-    return found if found.exists() else None
+__all__ = ["kubectl_program"]  # a fixture
 
 
 def ageless(text: str) -> list[str]:
@@ -51,7 +44,6 @@ def test_a_table_has_the_columns_of_the_server(kubeloop: Call) -> None:
     assert row.split()[:4] == ["web-1", "0/1", "Pending", "0"]
 
 
-@pytest.mark.skipif(kubectl() is None, reason="kubectl is not installed (make assets)")
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     "arguments",
@@ -65,11 +57,11 @@ def test_a_table_has_the_columns_of_the_server(kubeloop: Call) -> None:
     ],
 )
 def test_what_is_printed_is_what_kubectl_prints(
-    kubeloop: Call, kubeconfig_file: Path, arguments: list[str]
+    kubeloop: Call, kubectl_program: str, kubeconfig_file: Path, arguments: list[str]
 ) -> None:
     real = subprocess.run(
         [
-            *(str(kubectl()), f"--kubeconfig={kubeconfig_file}"),
+            *(kubectl_program, f"--kubeconfig={kubeconfig_file}"),
             *(f"--cache-dir={kubeconfig_file.parent}", "get", *arguments),
         ],
         capture_output=True,

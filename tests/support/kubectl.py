@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import final
 
 import pytest
+from assets import KUBERNETES
 
 from kubeloop.testing.control_plane import cached_assets
 
-__all__ = ["Kubectl", "kubectl", "kubectl_cache", "kubectl_program"]
-
-OLDEST = (1, 30)  # older versions lack subcommands that the tests use
+__all__ = ["Kubectl", "find_kubectl", "kubectl", "kubectl_cache", "kubectl_program"]
 
 
 @final
@@ -77,25 +76,31 @@ class Kubectl:
 
 @pytest.fixture(scope="session")
 def kubectl_program() -> str:
-    """The newest kubectl of the assets and in PATH."""
+    return find_kubectl()
+
+
+def find_kubectl() -> str:
+    """kubectl of the version that the tests describe: others print other words and columns.
+
+    Skips the test if there is none.
+    """
     folders = [os.environ.get("KUBEBUILDER_ASSETS"), cached_assets(), None]
-    found = [shutil.which("kubectl", path=folder and str(folder)) for folder in folders]
-    programs = {program: version for program in found if program and (version := _version(program))}
-    if not programs:
-        pytest.skip("no kubectl in PATH, in KUBEBUILDER_ASSETS or from `make assets`")
-    newest = max(programs, key=lambda program: programs[program])
-    if programs[newest] < OLDEST:
-        pytest.skip(f"{newest} is too old: {programs[newest]} (`make assets` installs a new one)")
-    return newest
+    programs = [shutil.which("kubectl", path=folder and str(folder)) for folder in folders]
+    versions = {program: _version(program) for program in programs if program}
+    for program, version in versions.items():
+        if version == KUBERNETES:
+            return program
+    others = "".join(f"; {program} is {version}" for program, version in versions.items())
+    pytest.skip(f"no kubectl {KUBERNETES} (run `make assets`){others}")
 
 
-def _version(program: str) -> tuple[int, ...]:
+def _version(program: str) -> str:
     command = [program, "version", "--client", "--output=json"]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False)
-    if ended.returncode:
-        return ()
-    version = json.loads(ended.stdout)["clientVersion"]
-    return int(version["major"]), int(version["minor"].rstrip("+"))
+    try:
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
+        return str(json.loads(ended.stdout)["clientVersion"]["gitVersion"])
+    except (OSError, subprocess.SubprocessError, ValueError, LookupError, TypeError):
+        return "of an unknown version"
 
 
 @pytest.fixture(scope="session")
