@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -146,19 +144,13 @@ def missing_assets() -> str:
     return ""
 
 
-def client_go() -> Path | None:
-    """The Go program, built into the user's cache once a version; None where there is no Go."""
-    source = ROOT / "bench" / "peers" / "clientgo"
-    files = sorted([*source.glob("*.go"), source / "go.mod", source / "go.sum"])
-    digest = hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:12]
-    program = cached_assets() / f"bench-clientgo-{digest}"
-    if not program.exists():
-        if shutil.which("go") is None:
-            return None
-        for old in cached_assets().glob("bench-clientgo-*"):
-            old.unlink()
-        subprocess.run(["go", "build", "-o", str(program), "."], cwd=source, check=True)
-    return program
+def client_go(*, build: bool = True) -> Path | None:
+    """The program of bench/peers/clientgo, from `make assets` or built now; None without Go."""
+    program = cached_assets() / "bench-clientgo"
+    if build:
+        command = [sys.executable, str(ROOT / "tools" / "assets.py"), "--only", program.name]
+        subprocess.run(command, check=True)
+    return program if program.exists() else None
 
 
 def go_program(work: str, **options: int) -> Program | None:

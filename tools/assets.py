@@ -3,10 +3,12 @@
     python tools/assets.py                     build or copy what is missing, print the directory
     python tools/assets.py --where             print the directory only
     python tools/assets.py --version v1.36.4   kube-apiserver of another version, beside it
+    python tools/assets.py --only NAME         build one of our own programs
 
 They are copied from `KUBEBUILDER_ASSETS` if it is set, and otherwise built with Go at the versions
 of tests/assets. An interrupted run leaves no process behind, and the next one continues.
-The stand-in kubelet of tests/kubelet is always built; without Go, tests that need it are skipped.
+Our own programs (the stand-in kubelet of tests/kubelet, client-go of bench/peers/clientgo) are
+built again when their source changes; without Go, tests that need them are skipped.
 Another version has a directory of its own in this one; its Go module is generated there.
 """
 
@@ -31,19 +33,22 @@ ROOT = Path(__file__).parent.parent
 KUBERNETES = "v1.37.1"
 ETCD = "v3.6.16"
 _STAMP = f"kubernetes {KUBERNETES}, etcd {ETCD}\n"
-# Name, folder of the module under tests, package.
+# Name, folder of the module, package.
 PROGRAMS = (
-    ("etcd", "assets/etcd", "go.etcd.io/etcd/server/v3"),
-    ("kubectl", "assets/kubernetes", "k8s.io/kubernetes/cmd/kubectl"),
-    ("kube-apiserver", "assets/kubernetes", "k8s.io/kubernetes/cmd/kube-apiserver"),
+    ("etcd", "tests/assets/etcd", "go.etcd.io/etcd/server/v3"),
+    ("kubectl", "tests/assets/kubernetes", "k8s.io/kubernetes/cmd/kubectl"),
+    ("kube-apiserver", "tests/assets/kubernetes", "k8s.io/kubernetes/cmd/kube-apiserver"),
     (
         "kube-controller-manager",
-        "assets/kubernetes",
+        "tests/assets/kubernetes",
         "k8s.io/kubernetes/cmd/kube-controller-manager",
     ),
 )
 PACKAGES = {name: package for name, _, package in PROGRAMS}
-KUBELET = ("stand-in-kubelet", "kubelet", ".")
+OWN = (
+    ("stand-in-kubelet", "tests/kubelet", "."),
+    ("bench-clientgo", "bench/peers/clientgo", "."),
+)
 _VERSION = "k8s.io/component-base/version"
 _CLIENT_VERSION = "k8s.io/client-go/pkg/version"
 _NO_GO = """\
@@ -64,7 +69,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=_Raw)
     parser.add_argument("--where", action="store_true", help="print the directory only")
     parser.add_argument("--version", type=_version, default=KUBERNETES, help="of Kubernetes")
+    parser.add_argument("--only", choices=[name for name, _, _ in OWN], help="of our own programs")
     given = parser.parse_args(arguments)
+    if given.only:
+        folder().mkdir(parents=True, exist_ok=True)
+        return _build_own(given.only)
     if given.version == KUBERNETES:
         return _install(only_print=given.where)
     code = 0 if given.where else _install_version(given.version)
@@ -85,7 +94,7 @@ def _install(*, only_print: bool) -> int:
         _remove_other_versions()
         given = os.environ.get("KUBEBUILDER_ASSETS")
         code = _copy(Path(given)) if given else _build(_missing())
-        code = code or _build_kubelet()
+        code = code or _build_own(*(name for name, _, _ in OWN))
         if code:
             return code
     print(folder())
@@ -179,29 +188,40 @@ def _build(missing: Sequence[tuple[str, str, str]]) -> int:
         return 1
     for index, (name, module, package) in enumerate(missing):
         print(f"[{index + 1}/{len(missing)}] building {name}", file=sys.stderr)
-        code = _build_one(name, ROOT / "tests" / module, package)
+        code = _build_one(name, ROOT / module, package)
         if code:
             print(f"make assets: building {name} ended with {code}", file=sys.stderr)
             return code
     return 0
 
 
-def _build_kubelet() -> int:
-    """Build it if its source has changed; this takes seconds."""
-    name, module, _ = KUBELET
-    stamp, source = folder() / f"{name}.source", _digest(ROOT / "tests" / module)
-    if os.access(folder() / name, os.X_OK) and stamp.exists() and stamp.read_text() == source:
+def _build_own(*names: str) -> int:
+    """Build those whose source has changed; this takes seconds to minutes."""
+    changed = [part for part in OWN if part[0] in names and not _is_current(part)]
+    if changed and shutil.which("go") is None:
+        for name, _, _ in changed:
+            print(f"make assets: Go is not installed, skipping {name}", file=sys.stderr)
+            (folder() / name).unlink(missing_ok=True)  # of an older source
         return 0
-    if shutil.which("go") is None:
-        print(f"make assets: Go is not installed, skipping {name}", file=sys.stderr)
-        return 0
-    code = _build([KUBELET])
-    if code == 0:
-        stamp.write_text(source)
-    return code
+    for part in changed:
+        if code := _build([part]):
+            return code
+        _source_stamp(part).write_text(_digest(part))
+    return 0
 
 
-def _digest(module: Path) -> str:
+def _is_current(part: tuple[str, str, str]) -> bool:
+    stamp = _source_stamp(part)
+    is_there = os.access(folder() / part[0], os.X_OK) and stamp.exists()
+    return is_there and stamp.read_text() == _digest(part)
+
+
+def _source_stamp(part: tuple[str, str, str]) -> Path:
+    return folder() / f"{part[0]}.source"
+
+
+def _digest(part: tuple[str, str, str]) -> str:
+    module = ROOT / part[1]
     files = sorted([*module.glob("*.go"), module / "go.mod", module / "go.sum"])
     return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
 

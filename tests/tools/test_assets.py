@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-NAMES = ["etcd", "kubectl", "kube-apiserver", "kube-controller-manager", "stand-in-kubelet"]
+OWN = ["bench-clientgo", "stand-in-kubelet"]
+NAMES = ["etcd", "kubectl", "kube-apiserver", "kube-controller-manager", *OWN]
 
 pytestmark = [
     pytest.mark.timeout(60),  # each starts an interpreter
@@ -35,6 +36,11 @@ class Assets:
             "HOME": str(folder),
             "XDG_CACHE_HOME": str(folder / "cache"),
         }
+
+    def hide_go(self) -> None:
+        """Also that of the machine."""
+        (self._bin / "go").unlink(missing_ok=True)
+        self._env["PATH"] = str(self._bin)
 
     def go(self, script: str) -> None:
         (self._bin / "go").write_text(f"#!/bin/sh\n{script}\n")
@@ -101,15 +107,38 @@ def test_after_a_failure_it_continues(assets: Assets) -> None:
     assert assets.built() == sorted(NAMES)
 
 
-def test_without_go_the_error_shows_what_to_do(assets: Assets, tmp_path: Path) -> None:
-    if Path("/usr/bin/go").exists():
-        pytest.skip("Go is installed in /usr/bin")
+def test_without_go_the_error_shows_what_to_do(assets: Assets) -> None:
+    assets.hide_go()
 
     process = assets.start()
 
     _, errors = process.communicate()
     assert process.returncode == 1
     assert "Install Go" in errors
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_one_of_our_own_programs_can_be_built_alone(assets: Assets, name: str) -> None:
+    assets.go(BUILD)
+
+    process = assets.start("tools/assets.py", "--only", name)
+
+    assert process.wait() == 0
+    assert assets.built() == [name]
+
+
+def test_without_go_a_program_of_an_older_source_is_removed(assets: Assets) -> None:
+    assets.go(BUILD)
+    assets.start().communicate()
+    (assets.programs / "stand-in-kubelet.source").write_text("older")
+    assets.hide_go()
+
+    process = assets.start()
+
+    _, notes = process.communicate()
+    assert process.returncode == 0
+    assert notes == "make assets: Go is not installed, skipping stand-in-kubelet\n"
+    assert assets.built() == sorted(set(NAMES) - {"stand-in-kubelet"})
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs pidfd")
