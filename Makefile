@@ -3,6 +3,7 @@
 
 PYTHON ?= python3
 ARGS ?=
+JOBS ?= 2
 VERSIONS ?= v1.35.8 v1.36.4 v1.37.1
 PY := .venv/bin/python
 
@@ -44,11 +45,20 @@ endef
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: test
 test: .venv/.ready ## run the tests; ARGS="-k word" selects some
 	$(PY) tools/run_tests.py $(ARGS)
+
+.PHONY: test-alone
+test-alone: .venv/.ready ## run each test file in its own process; JOBS=4, ARGS=tests/cli
+	$(PY) tools/run_alone.py --jobs $(JOBS) $(ARGS)
+
+# Without tools/run_tests.py: a test that fails in this order, and passes alone, has to fail here.
+.PHONY: test-random
+test-random: .venv/.ready ## run the tests in a random order; SEED=7 repeats the order of a run
+	$(PY) -m pytest --shuffle "$${SEED:-$$(date +%s)}" $(ARGS)
 
 .PHONY: check
 check: .venv/.ready ## check format, lint, words, types and import contracts; changes nothing

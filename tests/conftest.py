@@ -15,7 +15,11 @@ import threading
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 
-pytest_plugins = ("tests.support.open_connections", "tests.support.slow_process")
+pytest_plugins = (
+    "tests.support.open_connections",
+    "tests.support.random_order",
+    "tests.support.slow_process",
+)
 
 # The duration of an example depends on the load of the machine.
 UNTIMED = [HealthCheck.too_slow]

@@ -45,6 +45,7 @@ def targets_in(text: str) -> set[str]:
 
 
 CI = GITHUB / "workflows" / "ci.yml"
+WEEKLY = GITHUB / "workflows" / "weekly.yml"
 IN_CI = {target for step in steps_in(CI) for target in targets_in(step.get("run", ""))}
 
 
@@ -61,6 +62,15 @@ def test_the_workflow_runs_every_step_of_the_script() -> None:
 
     assert steps
     assert steps <= IN_CI
+
+
+def test_each_file_alone_and_random_orders_are_tested_every_week() -> None:
+    (schedule,) = read(WEEKLY)["on"]["schedule"]
+    targets = {target for step in steps_in(WEEKLY) for target in targets_in(step.get("run", ""))}
+
+    assert schedule["cron"].split()[2:4] == ["*", "*"]
+    assert schedule["cron"].split()[4].isdigit()
+    assert targets == {"test-alone", "test-random"}
 
 
 def test_the_tests_run_on_the_supported_pythons() -> None:
