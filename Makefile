@@ -51,6 +51,11 @@ help: ## list the targets
 test: .venv/.ready ## run the tests; ARGS="-k word" selects some
 	$(PY) tools/run_tests.py $(ARGS)
 
+.PHONY: test-assets
+test-assets: assets ## run the tests that `make test` skips without the programs of `make assets`
+	$(PY) tools/run_tests.py $(ARGS) \
+	  $$(sed -n '/^\[without-assets\]/,/^\[/s/ |.*//p' tests/expected_skips.txt)
+
 .PHONY: test-alone
 test-alone: .venv/.ready ## run each test file in its own process; JOBS=4, ARGS=tests/cli
 	$(PY) tools/run_alone.py --jobs $(JOBS) $(ARGS)
@@ -136,7 +141,8 @@ demo: .venv/.ready ## run the demo: a server, a controller and a broken watch, l
 	@exec $(PY) -m kubeloop demo $(ARGS)
 
 .PHONY: docs
-docs: .venv/.docs ## build the documentation site into build/site
+docs: .venv/.docs ## build the documentation site into build/site, and test its extension
+	$(PY) tools/run_tests.py -q tests/tools/test_docs_structs.py
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --site-dir build/site
 
 .PHONY: pictures

@@ -9,6 +9,10 @@ one, because a common cause (a server that did not start) is more likely than ma
 An interrupted run, a usage error or a collection error ends with the exit code of pytest. A test
 that no timeout can end (uvloop drops exceptions of signal handlers) ends the whole run after
 `STUCK_AFTER` seconds, with the stacks of all threads.
+
+`--expected-skips SECTIONS` prints every skipped test with its reason, and fails the run if one is
+not in these sections of tests/expected_skips.txt. A line is the start of a test's id, ` | ` and
+the start of the reason.
 """
 
 from __future__ import annotations
@@ -27,6 +31,7 @@ import pytest
 
 ALONE = 20
 STUCK_AFTER = 900.0
+EXPECTED_SKIPS = "tests/expected_skips.txt"
 
 # The outcomes in the last line of pytest, in its order.
 _COUNTED = ("failed", "passed", "skipped", "deselected", "xfailed", "xpassed", "error")
@@ -41,10 +46,17 @@ class Recorder:
         self.failed: dict[str, None] = {}  # node ids, in the order of the run
         self.counts: Counter[str] = Counter()
         self.paths: list[str] = []
+        self.skips = Skips()
         self._stderr = os.dup(2)  # pytest captures the original
+
+    def pytest_addoption(self, parser: pytest.Parser) -> None:
+        parser.addoption("--expected-skips", metavar="SECTIONS", help="of tests/expected_skips.txt")
 
     def pytest_configure(self, config: pytest.Config) -> None:
         self.paths = list(config.option.file_or_dir or ())
+        sections = config.getoption("--expected-skips")
+        if sections is not None:
+            self.skips.expect(config.rootpath / EXPECTED_SKIPS, sections.split(","))
 
     def pytest_runtest_logstart(self) -> None:
         faulthandler.dump_traceback_later(STUCK_AFTER, exit=True, file=self._stderr)
@@ -55,10 +67,61 @@ class Recorder:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:
             self.failed[report.nodeid] = None
+        self.pytest_collectreport(report)
+
+    def pytest_collectreport(self, report: pytest.CollectReport | pytest.TestReport) -> None:
+        """Record a skipped test, or a file that is skipped as a whole."""
+        if report.skipped and not hasattr(report, "wasxfail"):
+            assert isinstance(report.longrepr, tuple)
+            self.skips.add(report.nodeid, report.longrepr[2].removeprefix("Skipped: "))
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         stats = terminalreporter.stats
         self.counts = Counter({name: len(stats[name]) for name in _COUNTED if name in stats})
+
+
+class Skips:
+    """The skipped tests of a run, and those that were expected."""
+
+    def __init__(self) -> None:
+        self._expected: dict[tuple[str, str], bool] = {}  # whether a test was skipped for it
+        self._by_reason: dict[str, list[str]] = {}
+        self._unexpected: list[str] = []
+        self.are_checked = False
+
+    def expect(self, path: Path, sections: Sequence[str]) -> None:
+        """Check the skipped tests with these sections of the file."""
+        self.are_checked = True
+        section = ""
+        for line in path.read_text(encoding="utf-8").splitlines():
+            test, separator, reason = line.partition(" | ")
+            if line.startswith("["):
+                section = line.strip("[]")
+            elif separator and section in sections:
+                self._expected[test, reason] = False
+
+    def add(self, test: str, reason: str) -> None:
+        self._by_reason.setdefault(reason, []).append(test)
+        matching = [
+            line
+            for line in self._expected
+            if test.startswith(line[0]) and reason.startswith(line[1])
+        ]
+        self._expected.update(dict.fromkeys(matching, True))
+        if not matching:
+            self._unexpected.append(f"{test}: {reason}")
+
+    def report(self, *, all_tests: bool) -> bool:
+        """Print the skipped tests; returns whether all were expected."""
+        for reason, tests in self._by_reason.items():
+            print(f"\n{len(tests)} skipped: {reason}", *tests, sep="\n  ")
+        if all_tests:
+            for (test, reason), is_used in self._expected.items():
+                if not is_used:
+                    print(f"not skipped here, though {EXPECTED_SKIPS} has it: {test} | {reason}")
+        for skipped in self._unexpected:
+            print(f"UNEXPECTED SKIP {skipped} (it is not in {EXPECTED_SKIPS})")
+        return not self._unexpected
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -68,13 +131,15 @@ def main(arguments: Sequence[str]) -> int:
     started = time.monotonic()
     recorder = Recorder()
     code = int(pytest.main(list(arguments), plugins=[recorder]))
-    if code != pytest.ExitCode.TESTS_FAILED or not recorder.failed:
-        return code
-    options = [each for each in arguments if each not in recorder.paths]
-    failed_twice = _rerun(list(recorder.failed), options)
-    flaky = [test for test in recorder.failed if test not in failed_twice]
-    _report(recorder.counts, flaky, failed_twice, time.monotonic() - started)
-    return int(pytest.ExitCode.TESTS_FAILED if failed_twice else pytest.ExitCode.OK)
+    if code == pytest.ExitCode.TESTS_FAILED and recorder.failed:
+        options = [each for each in arguments if each not in recorder.paths]
+        failed_twice = _rerun(list(recorder.failed), options)
+        flaky = [test for test in recorder.failed if test not in failed_twice]
+        _report(recorder.counts, flaky, failed_twice, time.monotonic() - started)
+        code = int(pytest.ExitCode.TESTS_FAILED if failed_twice else pytest.ExitCode.OK)
+    if recorder.skips.are_checked and not recorder.skips.report(all_tests=not recorder.paths):
+        return code or int(pytest.ExitCode.TESTS_FAILED)
+    return code
 
 
 def _rerun(tests: Sequence[str], options: Sequence[str]) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -144,41 +143,100 @@ def test_only_failed_tests_run_again(tmp_path: Path, text: str, code: int) -> No
     assert "again" not in done.stdout
 
 
-FAKE_MAKE = """#!/bin/sh
-case $1 in
-  test) echo 'FLAKY tests/test_a.py::test_b: failed in the run, passed alone'
-        echo '8 passed, 1 flaky in 3.20s' ;;
-  docs) echo 'a link is broken'; exit 2 ;;
-esac
+SKIPPING = """
+import pytest
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_assets(number):
+    pytest.skip("no kubectl v1 (run make)")
+
+@pytest.mark.xfail(reason="a known bug")
+def test_bug():
+    raise AssertionError
+
+@pytest.mark.skip(reason="no zsh")
+def test_shell():
+    pass
+"""
+EXPECTED = """
+# The tests.
+[anywhere]
+test_skipping.py::test_shell | no zsh
+test_gone.py | no fish
+[without-assets]
+test_skipping.py | no kubectl
 """
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="the gate is a shell script")
-def test_the_gate_names_flaky_tests_and_failed_steps_in_its_closing_lines(tmp_path: Path) -> None:
-    gate = tmp_path / ".ci" / "run"
-    gate.parent.mkdir()
-    gate.write_bytes(Path(run_tests.__file__).parents[1].joinpath(".ci", "run").read_bytes())
-    make = tmp_path / "make"
-    make.write_text(FAKE_MAKE, encoding="utf-8")
-    make.chmod(0o755)
+def check_skips(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    folder.joinpath("tests").mkdir()
+    write(folder, "tests/expected_skips.txt", EXPECTED)
+    write(folder, "test_skipping.py", SKIPPING)
+    return run(folder, "--expected-skips", *arguments)
 
-    done = subprocess.run(
-        ["bash", gate],
-        env={**os.environ, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
-    closing = done.stdout.splitlines()
-    closing = closing[closing.index("make check: passed") :]
-    assert done.returncode == 1
-    assert closing == [
-        "make check: passed",
-        "make test: passed: 8 passed, 1 flaky in 3.20s",
-        "FLAKY tests/test_a.py::test_b: failed in the run, passed alone",
-        "make test-real: passed",
-        "make test-browser: passed",
-        "make docs: FAILED",
-        "make dist: passed",
+def test_expected_skips_are_listed_with_their_reasons(tmp_path: Path) -> None:
+    done = check_skips(tmp_path, "anywhere,without-assets")
+
+    assert done.returncode == 0, done.stdout
+    listed = done.stdout.partition(" in ")[2].splitlines()[1:]
+    assert listed == [
+        "",
+        "2 skipped: no kubectl v1 (run make)",
+        "  test_skipping.py::test_assets[1]",
+        "  test_skipping.py::test_assets[2]",
+        "",
+        "1 skipped: no zsh",
+        "  test_skipping.py::test_shell",
+        "not skipped here, though tests/expected_skips.txt has it: test_gone.py | no fish",
     ]
+
+
+def test_a_skip_that_is_not_expected_fails_the_run(tmp_path: Path) -> None:
+    done = check_skips(tmp_path, "anywhere", "test_skipping.py")
+
+    assert done.returncode == 1
+    assert [line for line in done.stdout.splitlines() if line.startswith("UNEXPECTED")] == [
+        f"UNEXPECTED SKIP test_skipping.py::test_assets[{number}]: no kubectl v1 (run make)"
+        " (it is not in tests/expected_skips.txt)"
+        for number in (1, 2)
+    ]
+    assert "test_gone.py" not in done.stdout  # only some tests were selected
+
+
+def test_a_skip_that_is_not_expected_fails_a_run_with_flaky_tests_as_well(tmp_path: Path) -> None:
+    write(tmp_path, "test_flaky.py", FLAKY)
+
+    done = check_skips(tmp_path, "without-assets")
+
+    assert done.returncode == 1
+    assert "FLAKY test_flaky.py::test_luck: failed in the run, passed alone" in done.stdout
+    assert "UNEXPECTED SKIP test_skipping.py::test_shell: no zsh" in done.stdout
+
+
+def test_a_file_that_is_skipped_as_a_whole_is_a_skip(tmp_path: Path) -> None:
+    write(tmp_path, "test_whole.py", "import pytest\npytest.importorskip('no_such_module')\n")
+
+    done = check_skips(tmp_path, "anywhere,without-assets")
+
+    assert done.returncode == 1
+    assert "UNEXPECTED SKIP test_whole.py: could not import 'no_such_module'" in done.stdout
+
+
+def test_the_file_of_expected_skips_is_sorted_and_has_tests_that_exist() -> None:
+    root = Path(run_tests.__file__).parents[1]
+    lines = root.joinpath(run_tests.EXPECTED_SKIPS).read_text(encoding="utf-8").splitlines()
+    sections: dict[str, list[str]] = {}
+    for line in filter(None, lines):
+        if line.startswith("["):
+            sections[line] = []
+        elif not line.startswith("#"):
+            [*sections.values()][-1].append(line)
+    expected = [line for section in sections.values() for line in section]
+    missing = [
+        line for line in expected if not (root / line.split("::")[0].split(" |")[0]).exists()
+    ]
+
+    assert missing == []
+    assert [line for line in expected if line.count(" | ") != 1] == []
+    assert all(section == sorted(section) for section in sections.values())
