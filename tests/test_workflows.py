@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import os
 import re
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -71,6 +74,26 @@ def test_each_file_alone_and_random_orders_are_tested_every_week() -> None:
     assert schedule["cron"].split()[2:4] == ["*", "*"]
     assert schedule["cron"].split()[4].isdigit()
     assert targets == {"test-alone", "test-random"}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="make is not installed there")
+@pytest.mark.parametrize(("target", "extra"), [("demo", "cli"), ("test", "dev")])
+def test_a_target_installs_only_the_extra_that_it_needs(
+    target: str, extra: str, tmp_path: Path
+) -> None:
+    for name in ("Makefile", "pyproject.toml", "constraints.txt"):
+        (tmp_path / name).write_bytes((ROOT / name).read_bytes())
+
+    done = subprocess.run(
+        ["make", "--dry-run", target],
+        cwd=tmp_path,
+        env={"PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert re.findall(r"installing kubeloop\[(\w+)\]", done.stdout) == [extra]
 
 
 def test_the_tests_run_on_the_supported_pythons() -> None:
