@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
-import re
+import sys
+import time
+from collections.abc import Iterator
 
 import pytest
 
-from kubeloop.testing.server.schema.go_patterns import compile_pattern
+from kubeloop.testing.server.schema.patterns import PatternError, matcher
+
+
+@pytest.fixture
+def without_re2(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Patterns are evaluated as on a machine on which `google-re2` is not installed."""
+    matcher.cache_clear()
+    monkeypatch.setitem(sys.modules, "re2", None)
+    yield
+    matcher.cache_clear()
+
+
+@pytest.fixture(params=["re2", "re"])
+def engine(request: pytest.FixtureRequest) -> str:
+    """What evaluates the patterns."""
+    if request.param == "re":
+        request.getfixturevalue("without_re2")
+    return str(request.param)
 
 
 @pytest.mark.parametrize(
@@ -31,28 +50,45 @@ from kubeloop.testing.server.schema.go_patterns import compile_pattern
         ("^.$", "😀", "\n"),
     ],
 )
+@pytest.mark.usefixtures("engine")
 def test_it_matches_as_in_go(pattern: str, good: str, bad: str) -> None:
-    compiled = compile_pattern(pattern)
+    matches = matcher(pattern)
 
-    assert compiled.search(good)
-    assert not compiled.search(bad)
+    assert matches(good)
+    assert not matches(bad)
 
 
-def test_the_flag_for_lazy_repetitions_is_honoured() -> None:
-    found = compile_pattern("(?U)a+(a*)").search("aaa")
+@pytest.mark.parametrize("pattern", ["^(a+)+$", "^(a|a)*$", "^(a?a?)*$", "^((a|b){1,9}){1,9}$"])
+def test_a_hostile_pattern_is_matched_in_linear_time(pattern: str) -> None:
+    started = time.process_time()
 
-    assert found is not None
-    assert found[0] == "a"
+    assert not matcher(pattern)("a" * 100_000 + "!")
+
+    assert time.process_time() - started < 1
+
+
+@pytest.mark.parametrize(
+    "pattern", ["(a+)+", "(a|a)*", "(a?a?)+", "((a|b){1,9}){2}", "(" * 99, r"\p{Greek}"]
+)
+@pytest.mark.usefixtures("without_re2")
+def test_without_re2_a_pattern_that_needs_it_names_the_extra(pattern: str) -> None:
+    with pytest.raises(PatternError, match=r"pip install 'kubeloop\[testing\]'"):
+        matcher(pattern)
+
+
+def test_the_class_of_a_script_is_known() -> None:
+    assert matcher(r"^\p{Greek}+$")("αβγ")
 
 
 @pytest.mark.parametrize(
     "pattern",
     [
         "[", "(", ")", "*a", "a|*", "a**", "a++", "a{2000}", "a{3,2}", "(a{100}){100}", "(?=a)",
-        "(?<!a)", r"(a)\1", r"\C", r"\Z", "a\\", "[b-a]", "[[:foo:]]", r"\p{Greek}", "(?P<n>a)(?P<n>b)",
+        "(?<!a)", r"(a)\1", r"\C", r"\Z", "a\\", "[b-a]", "[[:foo:]]", "(?P<n>a)(?P<n>b)",
         "(?x)a", "[a-", r"\8",
     ],
 )  # fmt: skip
+@pytest.mark.usefixtures("engine")
 def test_what_go_does_not_parse_is_an_error(pattern: str) -> None:
-    with pytest.raises(re.error):
-        compile_pattern(pattern)
+    with pytest.raises(PatternError):
+        matcher(pattern)

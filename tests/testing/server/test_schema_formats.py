@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubeloop.testing.server.schema.go_patterns import compile_pattern
+from kubeloop.testing.server.schema.patterns import matcher
 from kubeloop.testing.server.schema.schema_formats import has_format
 
 
@@ -56,5 +56,5 @@ def test_an_unknown_format_accepts_everything() -> None:
     ],
 )
 def test_a_pattern_matches_as_in_go(pattern: str, good: str, bad: str) -> None:
-    assert compile_pattern(pattern).search(good)
-    assert not compile_pattern(pattern).search(bad)
+    assert matcher(pattern)(good)
+    assert not matcher(pattern)(bad)

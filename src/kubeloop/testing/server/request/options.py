@@ -78,7 +78,7 @@ def _integer(text: str) -> int:
 
 
 # A duration as Go's `time.ParseDuration` reads it.
-_DURATION = re.compile(r"[-+]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)", re.ASCII)
+_DURATION = re.compile(r"[-+]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)", re.ASCII)
 
 
 def check_timeout(query: Query) -> None:

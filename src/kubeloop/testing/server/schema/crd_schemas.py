@@ -7,14 +7,13 @@ See also: single keywords (`crd_keywords`), the rest of a definition (`crd_valid
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 from ..statuses import Cause, StatusError
 from ..values import causes
 from .crd_keywords import problems_of_keywords, properties_of
-from .go_patterns import compile_pattern
+from .patterns import PatternError, matcher
 from .schema_nodes import Node
 from .schema_validation import problems_of
 from .schemas import Schema, embedded_problems
@@ -216,9 +215,9 @@ def _value_rules(schema: _Raw, path: str, *, may_list_types: bool) -> Iterator[C
 
 def _pattern_problems(pattern: str, path: str) -> Iterator[Cause]:
     try:
-        compile_pattern(pattern)
-    except re.error as error:
-        rule = f"must be a valid regular expression, but isn't: {error}"
+        matcher(pattern)
+    except PatternError as error:
+        rule = f"must be a valid regular expression, but isn't: error parsing regexp: {error}"
         yield causes.invalid(path, pattern, rule)
 
 

@@ -1,9 +1,10 @@
-"""Regular expressions with Go's syntax (RE2), compiled by Python's `re`.
+"""Translates regular expressions with Go's syntax (RE2) for Python's `re`.
 
-Guarantees: a pattern matches what Go's `regexp` matches; one that Go does not parse (look-around,
-backreferences, possessive quantifiers, repetitions over 1000) is an error. The class of a script
-(`\\p{Greek}`) is an error, too: Python has no data about scripts.
-See also: where patterns are used (`schema_nodes`).
+Guarantees: a translated pattern matches what Go's `regexp` matches; one that Go does not parse
+(look-around, backreferences, possessive quantifiers, repetitions over 1000) is an error. So is
+what `re` cannot do safely or at all: a repetition of a group with repetitions or alternatives, for
+which it may need exponential time, and the class of a script (`\\p{Greek}`).
+See also: the patterns of users (`patterns`), which need this only where RE2 is not installed.
 """
 
 from __future__ import annotations
@@ -13,11 +14,14 @@ import re
 import sys
 import unicodedata
 from collections.abc import Callable
-from typing import Final, final
+from typing import Final, NamedTuple, final
 
-__all__ = ["compile_pattern"]
+__all__ = ["MAX_DEPTH", "PatternError", "translate"]
+
+MAX_DEPTH: Final = 1000  # of groups
 
 _MAX_REPEAT: Final = 1000
+_MAX_TRANSLATED_DEPTH: Final = 50  # the parser and `re` are recursive
 # Without brackets: the classes are also used inside others.
 _CLASSES: Final = {
     "d": "0-9",
@@ -47,14 +51,28 @@ _PROPERTY: Final = re.compile(r"([pP])(?:\{(\^?)(\w+)\}|(\w))")
 _LAST_CHARACTER: Final = 0x10FFFF
 
 
-@functools.cache
-def compile_pattern(text: str) -> re.Pattern[str]:
-    """The pattern of `text`.
+_NEEDS_RE2: Final = "(install google-re2: pip install 'kubeloop[testing]')"
+
+
+class PatternError(Exception):
+    """A pattern that is refused; the text says why, as Go says it."""
+
+
+def translate(text: str) -> str:
+    """The pattern `text` in the syntax of `re`.
 
     Raises:
-        re.error: Go does not accept it.
+        PatternError: Go does not accept it, or `re` cannot evaluate it.
     """
-    return re.compile(_Parser(text).parse())
+    return _Parser(text).parse()
+
+
+class _Part(NamedTuple):
+    """A translated part of a pattern."""
+
+    text: str
+    size: int = 1  # the largest number of repetitions
+    is_ambiguous: bool = False  # it may match the same text in several ways
 
 
 @final
@@ -66,44 +84,46 @@ class _Parser:
         self._at = 0
         self._flags = frozenset[str]()
         self._names: set[str] = set()
+        self._depth = 0
 
     def parse(self) -> str:
-        translated, _ = self._alternatives()
+        translated = self._alternatives().text
         if self._at < len(self._text):
-            raise re.error("unexpected )")
+            raise PatternError("unexpected )")
         return translated
 
-    def _alternatives(self) -> tuple[str, int]:
-        """Everything up to the end of the group, and its largest number of repetitions."""
-        parts: list[str] = []
-        size = 1
+    def _alternatives(self) -> _Part:
+        """Everything up to the end of the group."""
+        parts: list[_Part] = []
         before = self._flags
         while self._at < len(self._text) and self._text[self._at] != ")":
             if self._text[self._at] == "|":
-                parts.append("|")
+                parts.append(_Part("|", is_ambiguous=True))
                 self._at += 1
                 continue
-            atom, count = self._atom()
+            atom = self._atom()
             if atom is not None:
-                repeated, count = self._repeat(atom, count)
-                parts.append(repeated)
-                size = max(size, count)
+                parts.append(self._repeat(atom))
         self._flags = before
-        return "".join(parts), size
+        return _Part(
+            "".join(part.text for part in parts),
+            max((part.size for part in parts), default=1),
+            any(part.is_ambiguous for part in parts),
+        )
 
-    def _atom(self) -> tuple[str | None, int]:
+    def _atom(self) -> _Part | None:
         """One atom; None for flags, which nothing matches."""
         character = self._text[self._at]
         if character == "(":
             return self._group()
         if character == "[":
-            return self._cased(self._class()), 1
+            return _Part(self._cased(self._class()))
         if character == "\\":
-            return self._escape(), 1
+            return _Part(self._escape())
         if character in "*+?" or _REPEAT.match(self._text, self._at):
-            raise re.error(f"missing argument to repetition operator: {character}")
+            raise PatternError(f"missing argument to repetition operator: {character}")
         self._at += 1
-        return self._plain(character), 1
+        return _Part(self._plain(character))
 
     def _plain(self, character: str) -> str:
         is_multiline = "m" in self._flags
@@ -121,45 +141,53 @@ class _Parser:
 
     # --- groups and repetitions
 
-    def _group(self) -> tuple[str | None, int]:
+    def _group(self) -> _Part | None:
+        self._depth += 1
+        if self._depth > _MAX_TRANSLATED_DEPTH:
+            raise PatternError(f"groups nest too deeply for Python {_NEEDS_RE2}")
         found, before = _GROUP.match(self._text, self._at), self._flags
         opening = "("
         if found is None:
             if self._text.startswith("(?", self._at):
-                raise re.error("invalid or unsupported Perl syntax")
+                raise PatternError("invalid or unsupported Perl syntax")
             self._at += 1
         elif found[1]:
             self._at = found.end()
             if found[1] in self._names:
-                raise re.error(f"duplicate capture group name: {found[1]}")
+                raise PatternError(f"duplicate capture group name: {found[1]}")
             self._names.add(found[1])
         else:
             self._at = found.end()
             added, _, removed = found[2].partition("-")
             self._flags = (self._flags | set(added)) - set(removed)
             if found[3] == ")":
-                return None, 1  # until the end of the group
+                self._depth -= 1
+                return None  # until the end of the group
             opening = "(?:"
-        inner, size = self._alternatives()
+        inner = self._alternatives()
         if self._at == len(self._text):
-            raise re.error("missing closing )")
+            raise PatternError("missing closing )")
         self._at += 1
+        self._depth -= 1
         self._flags = before
-        return f"{opening}{inner})", size
+        return inner._replace(text=f"{opening}{inner.text})")
 
-    def _repeat(self, atom: str, size: int) -> tuple[str, int]:
+    def _repeat(self, atom: _Part) -> _Part:
         operator, count = self._operator()
         if not operator:
-            return atom, size
+            return atom
         is_lazy = self._text.startswith("?", self._at)
         self._at += is_lazy
         if self._operator()[0]:
-            raise re.error("invalid nested repetition operator")
-        size *= max(count, 1)
+            raise PatternError("invalid nested repetition operator")
+        size = atom.size * max(count, 1)
         if size > _MAX_REPEAT:
-            raise re.error("invalid repeat count")
+            raise PatternError("invalid repeat count")
+        if atom.is_ambiguous and operator != "?":
+            raise PatternError(f"nested repetition may block Python {_NEEDS_RE2}")
         swapped = "U" in self._flags
-        return f"(?:{atom}){operator}{'?' if is_lazy != swapped else ''}", size
+        repeated = f"(?:{atom.text}){operator}{'?' if is_lazy != swapped else ''}"
+        return _Part(repeated, size, is_ambiguous=not _is_fixed(operator))
 
     def _operator(self) -> tuple[str, int]:
         """The repetition at the position, which moves behind it, and its largest count."""
@@ -172,7 +200,7 @@ class _Parser:
         self._at = found.end()
         low, high = int(found[1]), int(found[3]) if found[3] else None
         if low > _MAX_REPEAT or (high is not None and not low <= high <= _MAX_REPEAT):
-            raise re.error(f"invalid repeat count: {found[0]}")
+            raise PatternError(f"invalid repeat count: {found[0]}")
         return found[0], low if high is None else high
 
     # --- characters and classes
@@ -180,7 +208,7 @@ class _Parser:
     def _escape(self) -> str:
         text, at = self._text, self._at + 1
         if at == len(text):
-            raise re.error("trailing backslash at end of expression")
+            raise PatternError("trailing backslash at end of expression")
         character = text[at]
         if character == "Q":
             literal, _, _ = text[at + 1 :].partition(r"\E")
@@ -219,7 +247,7 @@ class _Parser:
             self._at = number.end()
             point = int(number[3], 8) if number[3] else int(number[1] or number[2], 16)
             if point > _LAST_CHARACTER:
-                raise re.error("invalid escape sequence")
+                raise PatternError("invalid escape sequence")
             return point
         if character in _CONTROLS:
             self._at = at + 1
@@ -227,7 +255,7 @@ class _Parser:
         if character.isascii() and character and not character.isalnum():
             self._at = at + 1
             return ord(character)
-        raise re.error(rf"invalid escape sequence: \{character}")
+        raise PatternError(rf"invalid escape sequence: \{character}")
 
     def _class(self) -> str:
         self._at += 1
@@ -237,7 +265,7 @@ class _Parser:
         is_first = True
         while is_first or not self._text.startswith("]", self._at):
             if self._at >= len(self._text):
-                raise re.error("missing closing ]")
+                raise PatternError("missing closing ]")
             parts.append(self._class_item())
             is_first = False
         self._at += 1
@@ -247,7 +275,7 @@ class _Parser:
         found = _POSIX.match(self._text, self._at)
         if found is not None:
             if found[2] not in _CLASSES or len(found[2]) == 1:
-                raise re.error(f"invalid character class range: {found[0]}")
+                raise PatternError(f"invalid character class range: {found[0]}")
             self._at = found.end()
             content = _CLASSES[found[2]]
             return _complement(content) if found[1] else content
@@ -263,10 +291,10 @@ class _Parser:
             return _literal(low)
         self._at += 1
         if self._at >= len(self._text):
-            raise re.error("missing closing ]")
+            raise PatternError("missing closing ]")
         high = self._class_character()
         if high < low:
-            raise re.error("invalid character class range")
+            raise PatternError("invalid character class range")
         return f"{_literal(low)}-{_literal(high)}"
 
     def _class_character(self) -> int:
@@ -274,6 +302,11 @@ class _Parser:
             return self._character()
         self._at += 1
         return ord(self._text[self._at - 1])
+
+
+def _is_fixed(operator: str) -> bool:
+    """Whether an operator repeats always the same number of times, as `{3}`."""
+    return operator.startswith("{") and "," not in operator
 
 
 def _literal(point: int) -> str:
@@ -299,7 +332,7 @@ def _category(name: str, *, negated: bool) -> str:
     if name == "Any":
         return "" if negated else _ranges(lambda _: True)
     if len(name) > 2 or not any(map(contains, range(sys.maxunicode + 1))):
-        raise re.error(f"invalid character class range: \\p{{{name}}}")
+        raise PatternError(f"invalid character class range: \\p{{{name}}} {_NEEDS_RE2}")
     return _ranges(lambda point: contains(point) != negated)
 
 

@@ -15,7 +15,7 @@ from typing import Any, Final, final
 from ..statuses import Cause
 from ..values import causes
 from ..values.json_values import json_equal
-from .go_patterns import compile_pattern
+from .patterns import matcher
 from .schema_formats import has_format
 from .schema_nodes import ABSENT, Node
 
@@ -202,7 +202,7 @@ def _check_string(node: Node, value: Any, path: str, _: Any) -> _Result:
     elif node.min_length is not None and size < node.min_length:
         rule = f"should be at least {node.min_length} chars long"
         found.problems.append(_rule_problem(path, value, rule))
-    elif node.pattern and not compile_pattern(node.pattern).search(value):
+    elif node.pattern and not matcher(node.pattern)(value):
         found.problems.append(_rule_problem(path, value, f"should match '{node.pattern}'"))
     if node.format and not has_format(node.format, value):
         found.problems.append(_format_problem(path, node.format, value))
