@@ -679,6 +679,38 @@ _SCHEMAS: dict[str, list[_Step]] = {
             {"type": "array", "items": _STRING, "anyOf": [{"items": {"properties": {"x": {}}}}]}
         ),
     ],
+    "patterns that Go refuses, or does not": [
+        step
+        for pattern in (
+            *(
+                "(?=a)",
+                "(?<!a)",
+                "(a)\\1",
+                "(?>a)",
+                "(?P=a)",
+                "(?#c)",
+                "(?x)a",
+                "a{1001}",
+                "a{3,2}",
+            ),
+            *("(a{100}){100}", "(", "a)", "[a", "[b-a]", "[[:foo:]]", "*", "a|*", "a**", "a{2}{3}"),
+            *("\\8", "\\C", "\\Z", "\\h", "a\\", "\\x{110000}", "\\p{Foo}", "(?P<a>x)(?P<a>y)"),
+            *("(?<1a>x)", "(?i-)", "(?P<>x)", "(?P<a", "[a-\\d]", "\\pX", "(?z:a)", "+", "(|*)"),
+            *(
+                "^(a+)+$",
+                "\\z",
+                "\\pL",
+                "\\p{Greek}",
+                "(?<a>x)",
+                "a{,2}",
+                "x{0}",
+                "[\\d-z]",
+                "\\Qa+\\E",
+            ),
+            *(f"{'(' * depth}{')' * depth}" for depth in (998, 999, 1000, 1001)),
+        )
+        for step in _of_schema({"type": "string", "pattern": pattern})
+    ],
     "patterns and formats": [
         *_of_schema({"type": "string", "pattern": "["}),
         *_of_schema({"type": "string", "pattern": "(?=a)"}),

@@ -46,6 +46,7 @@ def engine(request: pytest.FixtureRequest) -> str:
         (r"\bfoo\b", "éfoo", "xfoo"),
         ("(?m)^b$", "a\nb\nc", "ab"),
         ("^(?P<one>a)(?<two>b)$", "ab", "a"),
+        ("^(?P<n>a)(?P<n>b)$", "ab", "a"),
         ("^[]a]$", "]", "b"),
         ("^.$", "😀", "\n"),
     ],
@@ -84,7 +85,7 @@ def test_the_class_of_a_script_is_known() -> None:
     "pattern",
     [
         "[", "(", ")", "*a", "a|*", "a**", "a++", "a{2000}", "a{3,2}", "(a{100}){100}", "(?=a)",
-        "(?<!a)", r"(a)\1", r"\C", r"\Z", "a\\", "[b-a]", "[[:foo:]]", "(?P<n>a)(?P<n>b)",
+        "(?<!a)", r"(a)\1", r"\C", r"\Z", "a\\", "[b-a]", "[[:foo:]]",
         "(?x)a", "[a-", r"\8",
     ],
 )  # fmt: skip

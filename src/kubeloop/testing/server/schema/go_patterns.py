@@ -18,7 +18,7 @@ from typing import Final, NamedTuple, final
 
 __all__ = ["MAX_DEPTH", "PatternError", "translate"]
 
-MAX_DEPTH: Final = 1000  # of groups
+MAX_DEPTH: Final = 999  # of groups
 
 _MAX_REPEAT: Final = 1000
 _MAX_TRANSLATED_DEPTH: Final = 50  # the parser and `re` are recursive
@@ -83,7 +83,6 @@ class _Parser:
         self._text = text
         self._at = 0
         self._flags = frozenset[str]()
-        self._names: set[str] = set()
         self._depth = 0
 
     def parse(self) -> str:
@@ -153,9 +152,6 @@ class _Parser:
             self._at += 1
         elif found[1]:
             self._at = found.end()
-            if found[1] in self._names:
-                raise PatternError(f"duplicate capture group name: {found[1]}")
-            self._names.add(found[1])
         else:
             self._at = found.end()
             added, _, removed = found[2].partition("-")

@@ -22,6 +22,7 @@ _MAX_MEMORY: Final = 256 << 20
 # What RE2 says, and what Go says of the same; the other sentences are equal.
 _SENTENCES: Final = {
     "bad repetition operator": "invalid nested repetition operator",
+    "invalid named capture group": "invalid named capture",
     "invalid perl operator": "invalid or unsupported Perl syntax",
     "invalid repetition size": "invalid repeat count",
     "missing )": "missing closing )",
@@ -30,9 +31,9 @@ _SENTENCES: Final = {
     "pattern too large - compile failed": "expression too large",
     "trailing \\": "trailing backslash at end of expression",
 }
-# Escapes, literal texts, classes, the openings of groups, and their ends.
+# Escapes, literal texts, classes, the beginnings of groups, and their ends.
 _TOKEN: Final = re.compile(
-    r"\\Q.*?(?:\\E|\Z)|\\.|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]|\((?:\?P?<(\w+)>)?|\)", re.DOTALL
+    r"\\Q.*?(?:\\E|\Z)|\\.|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*\]|[()]", re.DOTALL
 )
 
 
@@ -54,29 +55,27 @@ def matcher(text: str) -> Callable[[str], bool]:
         try:
             search = re2.compile(text, options).search
         except re2.error as error:
-            raise PatternError(_go_sentence(error.args[0].decode())) from None
+            raise PatternError(_go_sentence(error.args[0].decode(), text)) from None
         _check_syntax_of_go(text)
     return lambda value: search(value) is not None
 
 
-def _go_sentence(sentence: str) -> str:
-    what, colon, where = sentence.partition(": ")
-    return _SENTENCES.get(what, what) + (f"{colon}`{where}`" if colon else "")
+def _go_sentence(sentence: str, text: str) -> str:
+    what, _, where = sentence.partition(": ")
+    if where in {"(?<!", "(?<="}:  # to Go the beginning of a name
+        return f"invalid named capture: `{text[text.index(where) :]}`"
+    return f"{_SENTENCES.get(what, what)}: `{where}`"
 
 
 def _check_syntax_of_go(text: str) -> None:
-    """Refuse what only RE2 accepts: `\\C`, a second group of the same name, deeper nesting."""
-    names: set[str] = set()
+    """Refuse what only RE2 accepts: `\\C`, and deeper nesting."""
     depth = 0
     for token in _TOKEN.finditer(text):
         if token[0] == r"\C":
             raise PatternError(r"invalid escape sequence: `\C`")
-        if token[0].startswith("("):
+        if token[0] == "(":
             depth += 1
         elif token[0] == ")":
             depth -= 1
         if depth > MAX_DEPTH:
             raise PatternError(f"expression nests too deeply: `{text}`")
-        if token[1] in names:
-            raise PatternError(f"duplicate capture group name: `{token[1]}`")
-        names |= {token[1]} if token[1] else set()
