@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from tests.conformance.raw_client import RawClient
-from tests.conformance.samples import config_map, deployment
+from tests.conformance.samples import config_map, deployment, service
 from tests.conformance.webhook import FakeWebhook, patch_of, running_webhook
 
 Object = dict[str, Any]
@@ -138,6 +138,21 @@ async def test_a_webhook_can_deny_a_write(api: RawClient, hook: FakeWebhook) -> 
         'admission webhook "hook.conformance.example.com" denied the request: not today'
     )
     assert (await api.get(api.at(MAPS, "a"))).code == 404
+
+
+async def test_a_service_that_a_webhook_denies_allocates_nothing(
+    api: RawClient, hook: FakeWebhook
+) -> None:
+    await register(api, hook, resources=(MAPS, "services"))
+    body = service("web", type="NodePort", ports=[{"port": 80, "nodePort": 32_001}])
+    hook.response = deny(message="not today")
+    assert (await api("POST", api.at("services"), body)).code == 400
+    hook.response = lambda _: {"allowed": True}
+
+    created = await api("POST", api.at("services"), body)
+
+    assert created.code == 201, created
+    await api("DELETE", api.at("services", "web"))
 
 
 async def test_a_webhook_can_deny_without_a_message(api: RawClient, hook: FakeWebhook) -> None:

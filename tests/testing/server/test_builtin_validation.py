@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from kubeloop.testing.server.builtin.allocation import Allocator
 from kubeloop.testing.server.builtin.builtin_defaults import default
 from kubeloop.testing.server.builtin.builtin_validation import (
-    Allocator,
     prepare_for_create,
     prepare_for_update,
     validate,
@@ -100,8 +100,8 @@ def test_no_decodable_object_crashes_a_rule_or_is_changed(served: ServedResource
 
         validate(group, kind, new)
         validate(group, kind, new, old)
-        with suppress(StatusError):
-            prepare_for_create(group, kind, new, Allocator())
+        with suppress(StatusError), Allocator().reserve() as reservation:
+            prepare_for_create(group, kind, new, reservation)
         with suppress(StatusError):
             prepare_for_update(group, kind, new, old)
         shown = convert(new, served.group, kind, served.version)

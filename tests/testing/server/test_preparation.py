@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kubeloop.testing.server.builtin.allocation import Allocator, Reservation
 from kubeloop.testing.server.builtin.builtin_defaults import default
 from kubeloop.testing.server.builtin.builtin_validation import (
-    Allocator,
     prepare_for_create,
     prepare_for_update,
 )
@@ -27,8 +27,21 @@ def allocator() -> Allocator:
 
 
 def new_service(allocator: Allocator, **spec: Any) -> Json:
+    """A service as it is stored."""
     obj = {"metadata": {"name": "web"}, "spec": {"ports": [{"port": 80}], **spec}}
-    return prepare_for_create("", "Service", default("", "Service", obj), allocator)
+    with allocator.reserve() as reservation:
+        made = prepare_for_create("", "Service", default("", "Service", obj), reservation)
+        allocator.adopt(made)
+    return made
+
+
+def changed_service(allocator: Allocator, old: Json, new: Json) -> Json:
+    """A stored service after an update."""
+    with allocator.reserve() as reservation:
+        made = update_service(new, old, reservation)
+        allocator.release(old)
+        allocator.adopt(made)
+    return made
 
 
 def test_a_service_gets_its_own_address(allocator: Allocator) -> None:
@@ -107,7 +120,7 @@ def test_an_update_keeps_the_address_and_ports_it_does_not_mention(allocator: Al
     old = new_service(allocator, type="NodePort")
     update = {"metadata": {"name": "web"}, "spec": {"type": "NodePort", "ports": [{"port": 80}]}}
 
-    new = update_service(default("", "Service", update), old, allocator)
+    new = changed_service(allocator, old, default("", "Service", update))
 
     assert new["spec"]["clusterIP"] == old["spec"]["clusterIP"]
     assert new["spec"]["ports"] == old["spec"]["ports"]
@@ -118,10 +131,10 @@ def test_a_service_that_stops_using_node_ports_releases_them(allocator: Allocato
     number = old["spec"]["ports"][0]["nodePort"]
     update = {**old, "spec": {**old["spec"], "type": "ClusterIP"}}
 
-    new = update_service(update, old, allocator)
+    new = changed_service(allocator, old, update)
 
     assert "nodePort" not in new["spec"]["ports"][0]
-    assert allocator.allocate_port(number) == number
+    assert not allocator.has_port(number)
 
 
 def test_allocations_survive_a_restart(allocator: Allocator) -> None:
@@ -130,8 +143,27 @@ def test_allocations_survive_a_restart(allocator: Allocator) -> None:
     after = Allocator()
     after.adopt(held)
 
-    with pytest.raises(ValueError, match="already allocated"):
-        after.allocate_address(held["spec"]["clusterIP"])
+    assert after.has_address(held["spec"]["clusterIP"])
+    assert after.has_port(held["spec"]["ports"][0]["nodePort"])
+
+
+def test_what_a_running_write_has_allocated_is_not_free(allocator: Allocator) -> None:
+    with allocator.reserve() as first, allocator.reserve() as second:
+        address, port = first.allocate_address(), first.allocate_port()
+
+        with pytest.raises(ValueError, match="provided IP is already allocated"):
+            second.allocate_address(address)
+        with pytest.raises(ValueError, match="provided port is already allocated"):
+            second.allocate_port(port)
+        assert second.allocate_port() != port
+
+
+def test_a_write_that_stores_nothing_leaves_nothing_allocated(allocator: Allocator) -> None:
+    with allocator.reserve() as reservation:
+        address, port = reservation.allocate_address(), reservation.allocate_port()
+
+    assert not allocator.has_address(address)
+    assert not allocator.has_port(port)
 
 
 @given(st.lists(st.integers(0, 3), max_size=40))
@@ -142,7 +174,8 @@ def test_no_address_is_allocated_twice(steps: list[int]) -> None:
         if step == 0 and held:
             allocator.release({"spec": {"clusterIPs": [held.pop()]}})
         elif len(held) < 30:
-            held.append(allocator.allocate_address())
+            held.append(allocator.free_address())
+            allocator.adopt({"spec": {"clusterIPs": held[-1:]}})
 
     assert len(set(held)) == len(held)
 
@@ -150,7 +183,7 @@ def test_no_address_is_allocated_twice(steps: list[int]) -> None:
 def test_a_pod_starts_pending_with_its_quality_of_service() -> None:
     pod = {"metadata": {}, "spec": {"containers": [{"name": "c"}]}, "status": {"phase": "Running"}}
 
-    found = prepare_for_create("", "Pod", pod, Allocator())
+    found = prepare_for_create("", "Pod", pod, Reservation(Allocator()))
 
     assert found["status"] == {"phase": "Pending", "qosClass": "BestEffort"}
     assert [each["key"] for each in found["spec"]["tolerations"]] == [
@@ -177,7 +210,9 @@ def test_the_quality_of_service_follows_from_the_resources(resources: Json, qual
 
 
 def test_a_namespace_starts_active_with_a_finalizer() -> None:
-    found = prepare_for_create("", "Namespace", {"metadata": {"name": "shop"}}, Allocator())
+    found = prepare_for_create(
+        "", "Namespace", {"metadata": {"name": "shop"}}, Reservation(Allocator())
+    )
 
     assert found["spec"]["finalizers"] == ["kubernetes"]
     assert found["status"] == {"phase": "Active"}
@@ -186,7 +221,7 @@ def test_a_namespace_starts_active_with_a_finalizer() -> None:
 def test_a_job_selects_its_pods_by_its_uid() -> None:
     job = {"metadata": {"name": "j", "uid": "u1"}, "spec": {"template": {"spec": {}}}}
 
-    spec = prepare_for_create("batch", "Job", job, Allocator())["spec"]
+    spec = prepare_for_create("batch", "Job", job, Reservation(Allocator()))["spec"]
 
     assert spec["selector"] == {"matchLabels": {"batch.kubernetes.io/controller-uid": "u1"}}
     assert spec["template"]["metadata"]["labels"] == {
@@ -200,7 +235,7 @@ def test_a_job_selects_its_pods_by_its_uid() -> None:
 def test_a_job_may_have_a_manual_selector() -> None:
     job = {"metadata": {"uid": "u"}, "spec": {"manualSelector": True, "template": {}}}
 
-    assert prepare_for_create("batch", "Job", job, Allocator())["spec"] == job["spec"]
+    assert prepare_for_create("batch", "Job", job, Reservation(Allocator()))["spec"] == job["spec"]
 
 
 @pytest.mark.parametrize(
@@ -215,28 +250,32 @@ def test_a_job_may_have_a_manual_selector() -> None:
 def test_a_status_is_dropped_at_creation(group: str, kind: str, status: Json | None) -> None:
     obj = {"metadata": {"name": "x"}, "spec": {}, "status": {"replicas": 7, "phase": "Bound"}}
 
-    assert prepare_for_create(group, kind, obj, Allocator()).get("status") == status
+    assert prepare_for_create(group, kind, obj, Reservation(Allocator())).get("status") == status
 
 
 def test_the_status_of_a_node_is_kept_at_creation() -> None:
     node = {"metadata": {"name": "n"}, "status": {"capacity": {"cpu": "1"}}}
 
-    assert prepare_for_create("", "Node", node, Allocator())["status"] == node["status"]
+    assert (
+        prepare_for_create("", "Node", node, Reservation(Allocator()))["status"] == node["status"]
+    )
 
 
 def test_a_new_node_is_tainted_until_it_is_ready() -> None:
     taint = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
 
-    found = prepare_for_create("", "Node", {"metadata": {"name": "n"}}, Allocator())
+    found = prepare_for_create("", "Node", {"metadata": {"name": "n"}}, Reservation(Allocator()))
 
     assert found["spec"]["taints"] == [taint]
-    assert prepare_for_create("", "Node", found, Allocator()) == found
+    assert prepare_for_create("", "Node", found, Reservation(Allocator())) == found
 
 
 def test_a_new_definition_has_only_its_storage_version_stored() -> None:
     crd = {"spec": {"versions": [{"name": "v1", "storage": True}]}, "status": {"conditions": [1]}}
 
-    found = prepare_for_create("apiextensions.k8s.io", "CustomResourceDefinition", crd, Allocator())
+    found = prepare_for_create(
+        "apiextensions.k8s.io", "CustomResourceDefinition", crd, Reservation(Allocator())
+    )
 
     assert found["status"]["storedVersions"] == ["v1"]
     assert not found["status"]["conditions"]
@@ -246,7 +285,7 @@ def test_an_invalid_template_generation_starts_at_one() -> None:
     number = "deprecated.daemonset.template.generation"
     wrong = {"metadata": {"annotations": {number: "many"}}, "spec": {"template": {"a": 1}}}
 
-    made = prepare_for_create("apps", "DaemonSet", wrong, Allocator())
+    made = prepare_for_create("apps", "DaemonSet", wrong, Reservation(Allocator()))
     new = {**wrong, "spec": {"template": {"a": 2}}}
     changed = prepare_for_update("apps", "DaemonSet", new, made)
 

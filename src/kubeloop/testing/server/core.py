@@ -76,10 +76,10 @@ class Core:
         self.registry = Registry(is_enabled)
         self.store = Store(history=history)
         self.hub = Hub(self.store, queue=queue)
-        # Addresses are released in the same step as the Service is removed, so that the next
-        # create can use them.
+        # In the same step as the Service is written or removed, so that the next write finds free
+        # what it released.
         self._allocator = Allocator()
-        self.store.subscribe(self._release_addresses, ("", "services"))
+        self.store.subscribe(self._update_addresses, ("", "services"))
         self.verbs = Verbs(
             self.store,
             self.registry,
@@ -229,7 +229,9 @@ class Core:
         group = "rbac.authorization.k8s.io"
         return tuple(self.store.collection((group, plural)).latest for plural in plurals)
 
-    def _release_addresses(self, change: Change) -> None:
-        """Release the cluster address and node ports of a deleted Service."""
-        if change.new is None and change.old is not None:
+    def _update_addresses(self, change: Change) -> None:
+        """Release the cluster address and node ports that a Service had, and adopt its new ones."""
+        if change.old is not None:
             self._allocator.release(change.old.obj)
+        if change.new is not None:
+            self._allocator.adopt(change.new.obj)

@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
 from ..statuses import Cause
-from .allocation import Allocator
 from .class_validation import CLASSES
 from .core_validation import CORE, CORE_STATUS
 from .field_rules import Check
@@ -26,7 +25,6 @@ from .volume_validation import VOLUMES
 from .workload_validation import WORKLOAD_STATUS, WORKLOADS
 
 __all__ = [
-    "Allocator",
     "prepare_for_create",
     "prepare_for_update",
     "validate",

@@ -15,7 +15,7 @@ from typing import Any, Final
 from kubeloop.wire import JsonObject, Quantity, resources
 
 from ..values.json_values import map_field, map_items, value_at, with_defaults, without
-from .allocation import Allocator
+from .allocation import Reservation
 from .builtin_defaults import default
 from .label_keys import with_label_keys
 from .pod_defaults import complete_pod_spec
@@ -47,7 +47,7 @@ _TOLERATED: Final = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreach
 
 
 def prepare_for_create(
-    group: str, kind: str, obj: dict[str, Any], allocator: Allocator
+    group: str, kind: str, obj: dict[str, Any], reservation: Reservation
 ) -> dict[str, Any]:
     """`obj` prepared for storage; it has its defaults, its name and its uid already.
 
@@ -60,7 +60,7 @@ def prepare_for_create(
     if (group, kind) in _DISABLED:
         obj = _without_disabled(group, kind, obj, {})
     if (group, kind) == ("", "Service"):
-        return allocate_service(obj, allocator)
+        return allocate_service(obj, reservation)
     change = _NEW.get((group, kind))
     return obj if change is None else change(obj)
 

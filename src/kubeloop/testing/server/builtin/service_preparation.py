@@ -1,7 +1,7 @@
 """Allocates the addresses and ports of services, at creation and at changes of their types.
 
 Guarantees: the families, addresses, node ports and health check ports that kube-apiserver
-allocates in a cluster with IPv4 only; if one allocation fails, all are released.
+allocates in a cluster with IPv4 only. A write that fails releases them (`allocation`).
 See also: what is free (`allocation`), the rules (`service_validation`).
 """
 
@@ -12,10 +12,10 @@ from typing import Any, Final
 
 from kubeloop.wire import JsonObject
 
-from ..statuses import Cause, StatusError, internal_error, invalid
+from ..statuses import Cause, internal_error, invalid
 from ..values import causes
 from ..values.json_values import map_field, map_items, value_at, with_defaults, without
-from .allocation import Allocator
+from .allocation import Reservation
 from .service_validation import (
     is_externally_accessible,
     needs_health_check,
@@ -28,7 +28,7 @@ _ADDRESSES: Final = ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy")
 _WITH_PORTS: Final = frozenset({"NodePort", "LoadBalancer"})
 
 
-def allocate_service(obj: JsonObject, allocator: Allocator) -> JsonObject:
+def allocate_service(obj: JsonObject, reservation: Reservation) -> JsonObject:
     """A new service with its addresses and ports.
 
     Raises:
@@ -37,11 +37,11 @@ def allocate_service(obj: JsonObject, allocator: Allocator) -> JsonObject:
     spec = obj.get("spec") or {}
     if spec.get("clusterIP") and not spec.get("clusterIPs"):
         spec = {**spec, "clusterIPs": [spec["clusterIP"]]}
-    return _allocate({**obj, "spec": spec}, None, allocator)
+    return _allocate({**obj, "spec": spec}, None, reservation)
 
 
-def update_service(new: JsonObject, old: JsonObject, allocator: Allocator) -> JsonObject:
-    """`new` with the allocations of `old` that it does not mention; others are released.
+def update_service(new: JsonObject, old: JsonObject, reservation: Reservation) -> JsonObject:
+    """`new` with the allocations of `old` that it does not mention.
 
     Raises:
         StatusError: a requested address or port cannot be allocated (422).
@@ -50,17 +50,13 @@ def update_service(new: JsonObject, old: JsonObject, allocator: Allocator) -> Js
     new = map_field(new, "spec", lambda spec: _normalized(_patched(spec, before), before))
     if _changes_address(new.get("spec") or {}, before):
         return _without_type_fields(new, before)  # validation will reject it
-    # Released first, so that the service can allocate the same addresses and ports again.
-    allocator.release(old)
-    try:
-        allocated = _allocate(new, old, allocator)
-    except StatusError:
-        allocator.adopt(old)
-        raise
-    return _without_type_fields(allocated, before)
+    reservation.own(old)
+    return _without_type_fields(_allocate(new, old, reservation), before)
 
 
-def _allocate(obj: JsonObject, old: Mapping[str, Any] | None, allocator: Allocator) -> JsonObject:
+def _allocate(
+    obj: JsonObject, old: Mapping[str, Any] | None, reservation: Reservation
+) -> JsonObject:
     problems: list[Cause] = []
     name = value_at(obj, "metadata", "name") or ""
     spec = obj.get("spec") or {}
@@ -68,17 +64,12 @@ def _allocate(obj: JsonObject, old: Mapping[str, Any] | None, allocator: Allocat
         spec = _with_families(spec, old, problems)
         if problems:
             raise invalid("", "Service", name, problems)
-        spec = _with_addresses(spec, allocator, problems)
-    try:
-        if not problems:
-            spec = _with_ports(spec, allocator, problems)
-        if not problems:
-            spec = _with_health_check(spec, allocator)
-    except StatusError:
-        allocator.release({"spec": spec})
-        raise
+        spec = _with_addresses(spec, reservation, problems)
+    if not problems:
+        spec = _with_ports(spec, reservation, problems)
+    if not problems:
+        spec = _with_health_check(spec, reservation)
     if problems:
-        allocator.release({"spec": spec})
         raise invalid("", "Service", name, problems)
     return {**obj, "spec": spec}
 
@@ -124,11 +115,13 @@ def _check_families(
             problems.append(causes.invalid(where, family, "not configured on this cluster"))
 
 
-def _with_addresses(spec: JsonObject, allocator: Allocator, problems: list[Cause]) -> JsonObject:
+def _with_addresses(
+    spec: JsonObject, reservation: Reservation, problems: list[Cause]
+) -> JsonObject:
     # A headless service has the literal address "None".
     requested = spec.get("clusterIP") or ""
     try:
-        address = requested if requested == "None" else allocator.allocate_address(requested)
+        address = requested if requested == "None" else reservation.allocate_address(requested)
     except ValueError as error:
         detail = f"failed to allocate IP {requested}: {error}"
         problems.append(causes.invalid("spec.clusterIPs", spec.get("clusterIPs"), detail))
@@ -146,14 +139,13 @@ def _changes_address(spec: Mapping[str, Any], before: Mapping[str, Any]) -> bool
 # --- ports
 
 
-def _with_ports(spec: JsonObject, allocator: Allocator, problems: list[Cause]) -> JsonObject:
+def _with_ports(spec: JsonObject, reservation: Reservation, problems: list[Cause]) -> JsonObject:
     # `initNodePorts`: the protocols of one port share a node port.
     kind, ports = spec.get("type"), spec.get("ports") or []
     if kind not in _WITH_PORTS:
         return spec
     is_automatic = kind == "NodePort" or spec.get("allocateLoadBalancerNodePorts") is not False
     shared: dict[Any, int] = {}
-    taken: set[int] = set()
     result: list[Any] = []
     for index, port in enumerate(ports):
         number, requested = shared.get(port.get("port"), 0), port.get("nodePort") or 0
@@ -163,14 +155,13 @@ def _with_ports(spec: JsonObject, allocator: Allocator, problems: list[Cause]) -
         if not number or (requested and requested != number):
             wanted = requested or _requested_by_other(port, ports)
             try:
-                number = wanted if wanted in taken else allocator.allocate_port(wanted)
+                number = reservation.allocate_port(wanted)
             except ValueError as error:
                 where = f"spec.ports[{index}].nodePort"
                 problems.append(causes.invalid(where, wanted, str(error)))
                 result.append(without(port, "nodePort"))
                 result += [without(each, "nodePort") for each in ports[index + 1 :]]
                 break
-            taken.add(number)
         shared.setdefault(port.get("port"), number)
         result.append({**port, "nodePort": number})
     return {**spec, "ports": result}
@@ -184,14 +175,13 @@ def _requested_by_other(port: Mapping[str, Any], ports: list[Any]) -> int:
     return 0
 
 
-def _with_health_check(spec: JsonObject, allocator: Allocator) -> JsonObject:
+def _with_health_check(spec: JsonObject, reservation: Reservation) -> JsonObject:
     if not needs_health_check(spec):
         return spec
     requested = spec.get("healthCheckNodePort") or 0
     try:
-        return {**spec, "healthCheckNodePort": allocator.allocate_port(requested)}
+        return {**spec, "healthCheckNodePort": reservation.allocate_port(requested)}
     except ValueError as error:
-        allocator.release({"spec": without(spec, "healthCheckNodePort")})
         why = f"failed to allocate requested HealthCheck NodePort {requested}: {error}"
         raise internal_error(why) from None
 

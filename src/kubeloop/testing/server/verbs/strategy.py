@@ -15,7 +15,7 @@ import logging
 
 from ..admission.not_evaluated import GROUP as _ADMISSION
 from ..admission.not_evaluated import not_evaluated as not_evaluated_by_admission
-from ..builtin.allocation import Allocator
+from ..builtin.allocation import Reservation
 from ..builtin.builtin_defaults import default as default_builtin
 from ..builtin.builtin_validation import prepare_for_create as prepare_builtin
 from ..builtin.builtin_validation import prepare_for_update, validate
@@ -144,14 +144,14 @@ def _logged(served: ServedResource, obj: Object, warnings: list[str]) -> list[st
     return warnings
 
 
-def prepare_create(served: ServedResource, obj: Object, allocator: Allocator) -> Object:
+def prepare_create(served: ServedResource, obj: Object, reservation: Reservation) -> Object:
     """A new object as its kind starts: status reset, cluster addresses allocated."""
     if served.custom is not None:
         # With the status subresource enabled, a create ignores the status that was sent.
         if served.custom.has_status:
             return {key: value for key, value in obj.items() if key != "status"}
         return obj
-    return prepare_builtin(served.storage[0], served.kind, obj, allocator)
+    return prepare_builtin(served.storage[0], served.kind, obj, reservation)
 
 
 def with_requester(obj: Object, user: User | None) -> Object:
@@ -178,11 +178,11 @@ def prepare_update(served: ServedResource, obj: Object, old: Object) -> Object:
 
 
 def allocate_update(
-    served: ServedResource, obj: Object, old: Object, allocator: Allocator
+    served: ServedResource, obj: Object, old: Object, reservation: Reservation
 ) -> Object:
     """An updated service with the allocated values that the update leaves out."""
     is_service = served.storage == ("", "services")
-    return update_service(obj, old, allocator) if is_service else obj
+    return update_service(obj, old, reservation) if is_service else obj
 
 
 def prepare_part(

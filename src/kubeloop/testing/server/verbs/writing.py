@@ -37,7 +37,7 @@ from kubeloop.meta import generate_name
 from ..apply.managed import applied_name, apply
 from ..apply.reset_fields import reset_fields
 from ..apply.tracking import Tracker
-from ..builtin.allocation import Allocator
+from ..builtin.allocation import Allocator, Reservation
 from ..registry import Registry, ServedResource
 from ..representations.representation import served_object, to_served_version
 from ..request.calls import Admission, Call, WriteResult
@@ -149,8 +149,9 @@ class Verbs:
             obj = self._with_generated_name(served, obj)
         obj = self.track_managers(call, None, obj, now=now)
         obj = self.admission.mutate_new(call, obj)
-        obj = strategy.complete(served, strategy.prepare_create(served, obj, self._allocator))
-        return await self._store_new(call, obj, decoded.warnings)
+        with self._allocator.reserve() as reservation:
+            obj = strategy.complete(served, strategy.prepare_create(served, obj, reservation))
+            return await self._store_new(call, obj, decoded.warnings)
 
     async def _store_new(self, call: Call, obj: Object, warnings: list[str]) -> WriteResult:
         served = call.served
@@ -236,6 +237,19 @@ class Verbs:
 
         `applied` says that the managed fields of `sent` are final.
         """
+        with self._allocator.reserve() as reservation:
+            return await self._replace(call, old, sent, warnings, reservation, applied=applied)
+
+    async def _replace(
+        self,
+        call: Call,
+        old: Entry,
+        sent: Object,
+        warnings: list[str],
+        reservation: Reservation,
+        *,
+        applied: bool,
+    ) -> WriteResult:
         served, now = call.served, self.now()
         if served.definition is not None:
             old = msgspec.structs.replace(old, obj=served_object(served, old))
@@ -251,7 +265,7 @@ class Verbs:
             obj = strategy.prepare_part(served, obj, old.obj, part=call.part, now=now)
         else:
             obj = strategy.prepare_update(served, obj, old.obj)
-            obj = strategy.allocate_update(served, obj, old.obj, self._allocator)
+            obj = strategy.allocate_update(served, obj, old.obj, reservation)
         obj = strategy.complete(served, obj, old.obj)
         has_webhooks = self.admission.has_webhooks()
         if has_webhooks:
@@ -373,11 +387,11 @@ class Verbs:
         fields = obj["metadata"].get("managedFields")
         obj = with_system_metadata(served, obj, now=self.now())
         obj = self.admission.mutate_new(call, strategy.default(served, obj))
-        obj = strategy.prepare_create(served, obj, self._allocator)
-        obj = strategy.complete(served, obj)
-        if fields:
-            obj["metadata"] = {**obj["metadata"], "managedFields": fields}
-        return await self._store_new(call, obj, decoded.warnings)
+        with self._allocator.reserve() as reservation:
+            obj = strategy.complete(served, strategy.prepare_create(served, obj, reservation))
+            if fields:
+                obj["metadata"] = {**obj["metadata"], "managedFields": fields}
+            return await self._store_new(call, obj, decoded.warnings)
 
     def _decode_applied(self, call: Call, raw: bytes) -> DecodedObject:
         """The object in the body of an apply; unknown fields are always rejected."""
