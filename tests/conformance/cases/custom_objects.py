@@ -1074,6 +1074,112 @@ _STATUS: dict[str, list[_Step]] = {
     ),
 }
 
+_READY = {
+    "type": "object",
+    "default": {"conditions": [{"type": "Ready", "status": "Unknown"}]},
+    "properties": {
+        "phase": {"type": "string", "default": "New"},
+        "conditions": {
+            "type": "array",
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": ["type"],
+            "items": {
+                **_object(type={"type": "string"}, status={"type": "string"}),
+                "required": ["type"],
+            },
+        },
+    },
+}
+
+
+def _written_with_default(**more: Any) -> list[_Step]:
+    """Writes of objects whose status has a default, and reads of them."""
+    sent = {"conditions": [{"type": "Ready", "status": "True"}]}
+    return _case(
+        _installed(_version(_schema(_SIZE, _READY), **more)),
+        ("POST", f"{_V1}?fieldManager=m1&dryRun=All", _thing(spec={"size": 1})),
+        ("POST", f"{_V1}?fieldManager=m1", _thing(spec={"size": 1})),
+        ("GET", f"{_V1}/a", None),
+        ("POST", f"{_V1}?fieldManager=m1", _thing("b", status=sent)),
+        ("POST", f"{_V1}?fieldManager=m1", _thing("c", status=None)),
+        ("POST", f"{_V1}?fieldManager=m1", _thing("d", status={})),
+        ("PATCH", f"{_V1}/e?fieldManager=m2", _thing("e", spec={"size": 1}), _APPLY),
+        ("PATCH", f"{_V1}/f?fieldManager=m2", _thing("f", status=sent), _APPLY),
+        ("PATCH", f"{_V1}/g?fieldManager=m2", _thing("g", status=None), _APPLY),
+        ("PATCH", f"{_V1}/h?fieldManager=m2", _thing("h", status={}), _APPLY),
+        ("PATCH", f"{_V1}/a?fieldManager=m3", {"spec": {"size": 2}}, _MERGE),
+        ("PATCH", f"{_V1}/a?fieldManager=m3", {"status": None}, _MERGE),
+        ("PATCH", f"{_V1}/a?fieldManager=m3", {"status": {}}, _MERGE),
+        ("PATCH", f"{_V1}/a/status?fieldManager=m4", {"status": {"phase": "Old"}}, _MERGE),
+        ("PATCH", f"{_V1}/a/status?fieldManager=m4", {"status": None}, _MERGE),
+        ("PATCH", f"{_V1}/a/status?fieldManager=m4", {"status": {"conditions": None}}, _MERGE),
+        ("PUT", f"{_V1}/a/status?fieldManager=m5", _thing()),
+        ("PUT", f"{_V1}/a?fieldManager=m5", _thing()),
+        ("PUT", f"{_V1}/a?fieldManager=m5", _thing(status=None)),
+        ("PATCH", f"{_V1}/a/status?fieldManager=m6", _thing(status=sent), _APPLY),
+        ("PATCH", f"{_V1}/a/status?fieldManager=m6", _thing(), _APPLY),
+        ("GET", _V1, None),
+        ("DELETE", f"{_V1}/a", None),
+    )
+
+
+_STATUS_DEFAULTS: dict[str, list[_Step]] = {
+    "a default of the status with a subresource": _written_with_default(**_SUB),
+    "a default of the status without a subresource": _written_with_default(),
+    "a default of the status of objects that exist": _case(
+        _installed(_version(_schema(_SIZE, _OPEN), **_SUB)),
+        ("POST", f"{_V1}?fieldManager=m1", _thing(spec={"size": 1})),
+        _changed(
+            _version(_schema(_SIZE, _READY), **_SUB),
+            until=("WAIT", f"{_V1}/a", {"status.phase": "New"}),
+        ),
+        ("GET", f"{_V1}/a", None),
+        ("GET", _V1, None),
+        ("PATCH", f"{_V1}/a?fieldManager=m2", {"spec": {"size": 2}}, _MERGE),
+        ("PATCH", f"{_V1}/a?fieldManager=m2", _thing(spec={"size": 2}), _APPLY),
+    ),
+    "a default of the status in another version": _case(
+        _installed(
+            _version(_schema(_SIZE, _READY), **_SUB),
+            _version(_schema(_SIZE, _OPEN), "v2", storage=False, **_SUB),
+        ),
+        ("POST", f"{_V2}?fieldManager=m1", _thing("a", "v2", spec={"size": 1})),
+        ("POST", f"{_V1}?fieldManager=m1", _thing("b", spec={"size": 1})),
+        ("GET", f"{_V2}/b", None),
+        ("GET", f"{_V1}/a", None),
+    ),
+    "a default of the status in the version that is not stored": _case(
+        _installed(
+            _version(_schema(_SIZE, _OPEN), **_SUB),
+            _version(_schema(_SIZE, _READY), "v2", storage=False, **_SUB),
+        ),
+        ("POST", f"{_V2}?fieldManager=m1", _thing("a", "v2", spec={"size": 1})),
+        ("GET", f"{_V2}/a", None),
+        ("GET", f"{_V1}/a", None),
+        ("PATCH", f"{_V2}/a?fieldManager=m1", {"spec": {"size": 2}}, _MERGE),
+    ),
+}
+
+_PATTERNS: dict[str, list[_Step]] = {
+    "a pattern with nested repetitions": _values(
+        {"type": "string", "pattern": "^(a+)+$"}, "aaa", f"{'a' * 60}!", "a" * 60
+    ),
+    "a pattern with equal alternatives": _values(
+        {"type": "string", "pattern": "^(a|a)*$"}, "aaa", f"{'a' * 60}!"
+    ),
+    "a pattern with a large repetition": _values(
+        {"type": "string", "pattern": "^(\\pL{1,500}){2}$"}, "äb", "1", "é" * 1001
+    ),
+    "a pattern with the class of a script": _values(
+        {"type": "string", "pattern": "^[\\p{Greek}\\P{L}]+\\z"}, "αβγ", "α1", "abc"
+    ),
+    "a pattern with a literal text": _values(
+        {"type": "string", "pattern": "\\A\\Q\\C(?P<a>\\E[]a-c[:digit:]]\\x{e4}$"},
+        "\\C(?P<a>]ä",
+        "a",
+    ),
+}
+
 CASES: dict[str, list[_Step]] = {
     **_READS,
     **_VERSIONS,
@@ -1082,4 +1188,6 @@ CASES: dict[str, list[_Step]] = {
     **_LIMITS,
     **_FORMATS,
     **_STATUS,
+    **_STATUS_DEFAULTS,
+    **_PATTERNS,
 }

@@ -177,8 +177,9 @@ class Verbs:
         return WriteResult(entry, 201, tuple(warnings))
 
     def _write(self, served: ServedResource, obj: Object) -> Entry:
-        if served.definition is None or served.is_storage_version:
+        if served.definition is None:
             return self.store.write(served.storage, obj)
+        # Read as from etcd: the status that a create drops gets its default again.
         stored = served.definition.convert(obj, served.storage_version)
         read = served.definition.read(stored)
         return self.store.write(served.storage, read, None if read is stored else stored)
