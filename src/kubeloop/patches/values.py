@@ -11,6 +11,8 @@ import math
 import re
 from collections.abc import Iterable
 
+import msgspec
+
 from kubeloop.wire import Json, JsonObject
 
 from .errors import PatchError
@@ -52,7 +54,7 @@ def copied_object(value: object, *, what: str) -> JsonObject:
 
 def _copied(value: object, what: str, depth: int) -> Json:
     match value:
-        case None | str() | int():
+        case None | str() | int() | msgspec.Raw():  # JSON that no one needs to decode
             return value
         case float() if math.isfinite(value):
             return value

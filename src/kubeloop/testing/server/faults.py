@@ -42,6 +42,7 @@ from .statuses import (
     untyped_error,
 )
 from .storage.store import encoded
+from .values.deep_json import decode
 
 __all__ = ["Cut", "Faults", "Match", "Reaction", "Reactor", "Reply", "SeenRequest"]
 
@@ -73,7 +74,7 @@ class SeenRequest(msgspec.Struct, frozen=True):
 
     def json(self) -> Json:
         """The body as a value; None for an empty one."""
-        return msgspec.json.decode(self.body) if self.body else None
+        return decode(self.body) if self.body else None
 
 
 @final

@@ -17,13 +17,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import final
 
-import msgspec
-
 from kubeloop.kit import run_to_completion
 from kubeloop.wire import KubeError
 
 from .representations.representation import head_of
 from .storage.store import Change, Entry, Store, tail_of
+from .values.deep_json import decode
 
 __all__ = ["BadFile", "SqliteFile"]
 
@@ -179,7 +178,7 @@ def _row(change: Change, entry: Entry) -> tuple[str, str, str, int, bytes]:
 
 
 def _entry(key: str, version: int, value: bytes) -> Entry:
-    obj = msgspec.json.decode(value)
+    obj = decode(value)
     tail = value[len(head_of(obj["apiVersion"], obj["kind"])) :]
     return Entry(key, obj, tail, version)
 

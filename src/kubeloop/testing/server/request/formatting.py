@@ -13,6 +13,7 @@ import msgspec
 
 from kubeloop.wire.protobuf_writing import to_protobuf
 
+from ..values.deep_json import is_deep
 from .negotiation import PROTOBUF, YAML, MediaTypeOptions
 
 __all__ = ["format_body", "indent", "is_pretty"]
@@ -34,14 +35,14 @@ def is_pretty(raw_path: str, user_agent: str) -> bool:
 
 def indent(body: bytes) -> bytes:
     """Compact JSON with two spaces for each level."""
-    return msgspec.json.format(body, indent=2)
+    return body if is_deep(body) else msgspec.json.format(body, indent=2)
 
 
 def format_body(body: bytes, options: MediaTypeOptions, *, pretty: bool) -> bytes:
     """Compact JSON in the form that was negotiated; `pretty` is that of `is_pretty`."""
     if options.media == PROTOBUF:
         return to_protobuf(msgspec.json.decode(body))
-    if options.media == YAML:
+    if options.media == YAML and not is_deep(body):  # which is YAML as it is
         from kubeloop.wire.yaml import dump_document
 
         ordered = msgspec.json.encode(msgspec.json.decode(body), order="sorted")

@@ -28,6 +28,7 @@ from ..statuses import (
     not_acceptable,
     unsupported_media_type,
 )
+from ..values.deep_json import MAX_DEPTH, TooDeep, decode, is_deep
 from ..values.json_values import whole_numbers
 
 __all__ = [
@@ -253,9 +254,6 @@ def body_type(content_type: str) -> str:
     raise unsupported_media_type(_FORMATS)
 
 
-_decoder = msgspec.json.Decoder()
-
-
 def decode_body(raw: bytes, media: str, *, kind: str = "") -> JsonObject:
     """The JSON object in a body; `kind` is the expected kind, for the error, if it names one.
 
@@ -265,9 +263,9 @@ def decode_body(raw: bytes, media: str, *, kind: str = "") -> JsonObject:
     problem = ""
     found: object = None
     try:
-        found = _decoder.decode(raw) if media == JSON else _decode_other(raw, media)
+        found = decode(raw) if media == JSON else _decode_other(raw, media)
     except (ValueError, RecursionError) as error:
-        problem = f"couldn't get version/kind; json parse error: {_parse_error(error)}"
+        problem = _parse_error(error)
     if isinstance(found, dict):
         return found
     if found is None and not problem:
@@ -292,19 +290,37 @@ _TYPE_META = (
 
 
 def _parse_error(error: Exception) -> str:
-    # The one message of msgspec that clients are likely to meet, in the words of encoding/json.
     text = str(error) or "nested too deeply"
-    return "unexpected end of JSON input" if text == "Input data was truncated" else text
+    if text == _DEEP_YAML:
+        return text
+    # The one message of msgspec that clients are likely to meet, in the words of encoding/json.
+    text = "unexpected end of JSON input" if text == "Input data was truncated" else text
+    return f"couldn't get version/kind; json parse error: {text}"
 
 
 def _decode_other(raw: bytes, media: str) -> object:
     if media == PROTOBUF:
         return from_protobuf(raw)
+    if is_deep(raw) and (found := _deep_yaml(raw)) is not None:
+        return found
     from kubeloop.wire.yaml import load_documents
 
     # sigs.k8s.io/yaml reads the first document, and nothing as null.
     documents = load_documents(raw)
     return whole_numbers(documents[0]) if documents else None
+
+
+_DEEP_YAML: Final = f"yaml: exceeded max depth of {MAX_DEPTH}"
+
+
+def _deep_yaml(raw: bytes) -> object:
+    """The value of a deeply nested text that is JSON, too; None if it is not."""
+    try:
+        return whole_numbers(decode(raw))
+    except TooDeep:
+        raise ValueError(_DEEP_YAML) from None
+    except ValueError:
+        return None
 
 
 def json_type(value: object) -> str:

@@ -124,4 +124,4 @@ def _go_number(value: Any) -> Any:
         return value if value in _INT64 else float(value)
     if kind is float:
         return int(value) if value.is_integer() and abs(value) <= _MAX_WHOLE else value
-    return go_numbers(value)
+    return go_numbers(value) if kind is dict or kind is list else value

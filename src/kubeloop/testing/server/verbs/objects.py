@@ -21,6 +21,7 @@ from ..request.options import FieldValidation, parse_version
 from ..statuses import Cause, StatusError, bad_request, invalid, untyped_error
 from ..storage.shared_specs import decode_shared, shared_text, with_shared_spec
 from ..storage.store import Object, encoded
+from ..values.deep_json import is_deep
 from ..values.go_types import go_type_of
 from ..values.uids import new_uid
 from ..values.unknown_fields import TypeCheck, check_types, duplicate_fields
@@ -94,6 +95,8 @@ def _merge_values(old: Json, new: Json) -> Json:
 
 def duplicate_fields_in(raw: bytes, value: Json = None) -> list[str]:
     """A warning for each key that a body, which decodes to `value`, has twice."""
+    if is_deep(raw):
+        return []
     value = msgspec.json.decode(raw) if value is None else value
     # The usual case is fast: a body that encodes to itself, except for spaces, has no duplicates.
     if msgspec.json.format(raw, indent=-1) == encoded(value):

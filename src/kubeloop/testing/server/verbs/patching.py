@@ -8,8 +8,6 @@ See also: `kubeloop.patches` (the algorithms), `apply.managed` (server-side appl
 
 from __future__ import annotations
 
-import msgspec
-
 from kubeloop.patches import (
     MAX_OPERATIONS,
     PatchError,
@@ -32,6 +30,7 @@ from ..statuses import (
     untyped_error,
 )
 from ..storage.store import Entry, Object, encoded
+from ..values.deep_json import decode
 from ..values.json_values import whole_numbers
 
 __all__ = [
@@ -116,8 +115,8 @@ def _status_error(error: PatchError, patch_type: str) -> StatusError:
 
 def _decode(raw: bytes) -> Json:
     try:
-        return msgspec.json.decode(raw)
-    except (ValueError, RecursionError) as error:
+        return decode(raw)
+    except ValueError as error:
         raise bad_request("invalid JSON patch") from error
 
 
@@ -146,7 +145,7 @@ def unknown_members(raw: bytes) -> list[str]:
     """A warning for each member of an operation of a JSON patch that has no meaning."""
     return [
         f'json patch unknown field "[{index}].{member}"'
-        for index, operation in enumerate(msgspec.json.decode(raw) or ())
+        for index, operation in enumerate(decode(raw) or ())
         for member in sorted(set(operation or ()) - {"op", "path", "from", "value"})
     ]
 
@@ -183,10 +182,22 @@ def is_json(raw: bytes) -> bool:
     if not raw.lstrip().startswith(b"{"):
         return False
     try:
-        msgspec.json.decode(raw, type=msgspec.Raw)
+        decode(raw)
     except ValueError:
         return False
     return True
+
+
+def _decode_yaml(raw: bytes, kind: str) -> Object:
+    try:
+        return decode_body(raw, JSON if is_json(raw) else YAML, kind=kind)
+    except StatusError as error:
+        problem = "yaml: exceeded max depth"
+        _, found, limit = str(error).partition(problem)
+        if not found:
+            raise
+        why = f"{problem}{limit.partition(' (')[0]}"
+        raise bad_request(f"error decoding patch: error converting YAML to JSON: {why}") from error
 
 
 def decode_apply_body(raw: bytes, kind: str, api_version: str) -> Object:
@@ -195,7 +206,7 @@ def decode_apply_body(raw: bytes, kind: str, api_version: str) -> Object:
     Raises:
         StatusError: 400 for another type, or an object with managed fields.
     """
-    obj: Object = whole_numbers(decode_body(raw, JSON if is_json(raw) else YAML, kind=kind))
+    obj: Object = whole_numbers(_decode_yaml(raw, kind))
     # unstructured.GetKind and GetAPIVersion return "" for values that are no strings.
     own_kind, version = (
         value if isinstance(value := obj.get(key), str) else "" for key in ("kind", "apiVersion")
