@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import random
 from contextlib import suppress
 from typing import Any
@@ -19,6 +20,7 @@ from kubeloop.testing.server.builtin.builtin_validation import (
 from kubeloop.testing.server.builtin.conversion import convert
 from kubeloop.testing.server.registry import Registry, ServedResource
 from kubeloop.testing.server.statuses import StatusError
+from kubeloop.testing.server.values.go_order import encode_object
 from kubeloop.testing.server.values.go_types import go_type_of
 from kubeloop.testing.server.values.unknown_fields import check_types
 from kubeloop.wire import Duration, MicroTime, Quantity
@@ -108,4 +110,5 @@ def test_no_decodable_object_crashes_a_rule_or_is_changed(served: ServedResource
 
         assert shown["apiVersion"] == served.api_version
         assert (old, new) == before
+        assert json.loads(encode_object(new, served.api_version, kind)) == new
         assert default(group, kind, new) == new

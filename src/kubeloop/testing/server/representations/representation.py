@@ -18,6 +18,7 @@ from kubeloop.wire.protobuf_writing import envelope, list_item, list_start, mess
 
 from ..registry import ServedResource
 from ..storage.store import Entry, Object, encoded
+from ..values.go_order import encode_list_metadata, encode_object, encode_sorted
 from ..values.zero_values import complete, is_written_alike
 
 __all__ = [
@@ -37,8 +38,13 @@ LARGE: Final = 1024 * 1024  # bytes of a list that is sent in parts
 _META = "meta.k8s.io/v1"
 
 
-def head_of(api_version: str, kind: str) -> bytes:
-    """The start of an object's JSON, which a stored `Entry.tail` continues."""
+def head_of(api_version: str, kind: str, *, custom: bool = False) -> bytes:
+    """The start of an object's JSON, which a stored `Entry.tail` continues.
+
+    Its length is the same for custom kinds, whose keys are sorted.
+    """
+    if custom:
+        return b'{"apiVersion":%s,"kind":%s,' % (encoded(api_version), encoded(kind))
     return b'{"kind":%s,"apiVersion":%s,' % (encoded(kind), encoded(api_version))
 
 
@@ -91,6 +97,14 @@ _CONVERTED = frozenset(
 )
 
 
+def _with_ordered_object(row: Object) -> Object:
+    """A row of a Table whose object is written as Go writes it."""
+    obj = row.get("object")
+    if not isinstance(obj, dict):
+        return row
+    return {**row, "object": msgspec.Raw(encode_object(obj, obj["apiVersion"], obj["kind"]))}
+
+
 class ListPart(NamedTuple):
     """A part of the body of a list."""
 
@@ -120,14 +134,23 @@ class Representation:
         names = (served.group, served.version, served.plural)
         self.cache_key = (*names, kind, include, version, is_protobuf)
         own = (self._meta, PARTIAL) if kind == PARTIAL else (served.api_version, served.kind)
-        self._head = head_of(*own)
+        self._head = head_of(*own, custom=served.custom is not None and kind != PARTIAL)
         self._own = own
 
     def encode_object(self, entry: Entry) -> bytes:
         """One object, as the body of a response or in a watch event."""
-        if self._uses_stored_bytes:
+        if self._uses_stored_bytes and not self._has_early_keys(entry):
             return self._head + entry.tail
-        return encoded(self._represent(self._object_of(entry)))
+        return self._encode(self._represent(self._object_of(entry)))
+
+    def _has_early_keys(self, entry: Entry) -> bool:
+        """Whether keys of a custom object, which are sorted, come before its kind."""
+        return self.served.custom is not None and any(
+            key < "kind" and key != "apiVersion" for key in entry.obj
+        )
+
+    def _encode(self, obj: Object) -> bytes:
+        return encoded(obj) if self.kind == TABLE else encode_object(obj, *self._own)
 
     def encode_envelope(self, entry: Entry) -> bytes:
         """The same as protobuf."""
@@ -168,10 +191,9 @@ class Representation:
             yield b"{"
             yield b",{".join([entry.tail for entry in entries])
         elif self._uses_stored_bytes:
-            yield self._head
-            yield (b"," + self._head).join([entry.tail for entry in entries])
+            yield b",".join([self.encode_object(entry) for entry in entries])
         else:
-            yield b",".join([encoded(self._item(self._object_of(entry))) for entry in entries])
+            yield b",".join([self._encode(self._item(self._object_of(entry))) for entry in entries])
 
     def encode_list(self, entries: list[Entry], metadata: Object) -> bytes:
         """The body of a list."""
@@ -183,13 +205,20 @@ class Representation:
         else:
             kind, api_version = self.served.list_kind, self.served.api_version
             if self.served.custom is not None:
-                # The list of an apiextensions-apiserver is unstructured: nothing is left out.
-                metadata = {"continue": "", **metadata}
-        start = head_of(api_version, kind) + b'"metadata":' + encoded(metadata)
+                return self._encode_custom_list(entries, metadata)
+        start = head_of(api_version, kind) + b'"metadata":' + encode_list_metadata(metadata)
         if self.kind == PARTIAL and not entries:
             return start + b',"items":null}'  # a nil slice in Go, as asPartialObjectMetadataList
         # One join: with 10,000 pods each further copy takes as long as the rest of the list.
         return b"".join([start, b',"items":[', *self._encode_items(entries), b"]}"])
+
+    def _encode_custom_list(self, entries: list[Entry], metadata: Object) -> bytes:
+        # The list of an apiextensions-apiserver is unstructured: nothing is left out, and the keys
+        # are sorted.
+        kind, api_version = encoded(self.served.list_kind), encoded(self.served.api_version)
+        end = b'],"kind":%b,"metadata":%b}' % (kind, encode_sorted({"continue": "", **metadata}))
+        start = b'{"apiVersion":%b,"items":[' % api_version
+        return b"".join([start, *self._encode_items(entries), end])
 
     def list_parts(self, entries: list[Entry], metadata: Object) -> Iterator[ListPart]:
         """The body of a list, in parts of at most `PART` objects, with a newline at the end."""
@@ -220,7 +249,8 @@ class Representation:
 
         rows = [to_served_version(self.served, obj) for obj in objs]
         found: Object = table(self.served, rows, include=self.include, columns=columns)
-        return found if self._meta == _META else self._in_own_version(found)
+        found = found if self._meta == _META else self._in_own_version(found)
+        return {**found, "rows": [_with_ordered_object(row) for row in found["rows"]]}
 
     def _in_own_version(self, found: Object) -> Object:
         """A Table of v1, with the metadata-only objects in it, in another version."""

@@ -16,6 +16,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 
+from ..values.go_order import spec_text
+
 __all__ = [
     "MAX_SIZE",
     "SharedBody",
@@ -25,6 +27,7 @@ __all__ = [
     "shared_text",
     "text_of",
     "with_shared_spec",
+    "written_text",
 ]
 
 MAX_SIZE: Final = 16 * 1024  # bytes of a shared spec
@@ -38,6 +41,7 @@ _decode_parts = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 # By identity, which stays valid because the spec is kept here, too.
 _texts: dict[int, tuple[Spec, bytes]] = {}
+_written: dict[int, dict[tuple[str, str], bytes]] = {}  # as objects of these kinds have it
 _specs: dict[bytes, Spec] = {}
 _lock = threading.Lock()  # servers may run in several threads
 
@@ -52,6 +56,15 @@ def text_of(spec: Spec) -> bytes:
     """The JSON of a value."""
     found = _texts.get(id(spec))
     return _encode(spec) if found is None else found[1]
+
+
+def written_text(spec: Spec, api_version: str, kind: str) -> bytes:
+    """The JSON of a shared spec with its keys in the order in which Go writes them."""
+    written = _written.setdefault(id(spec), {})
+    found = written.get((api_version, kind))
+    if found is None:
+        found = written[api_version, kind] = spec_text(spec, api_version, kind)
+    return found
 
 
 def share(spec: Spec) -> Spec:
@@ -72,7 +85,9 @@ def _keep(text: bytes, spec: Spec) -> Spec:
             _texts[id(spec)] = (spec, text)
         while len(_specs) > _MAX_SPECS:  # the oldest goes first
             oldest = next(iter(_specs))
-            del _texts[id(_specs.pop(oldest))]
+            former = id(_specs.pop(oldest))
+            del _texts[former]
+            _written.pop(former, None)
     return found
 
 

@@ -22,7 +22,8 @@ import msgspec
 
 from kubeloop.wire import JsonObject
 
-from .shared_specs import encode_fields, shared_text
+from ..values.go_order import encode_object
+from .shared_specs import shared_text, written_text
 
 __all__ = [
     "Change",
@@ -109,12 +110,11 @@ def entry_of(obj: Object, version: int, stored: Object | None = None) -> Entry:
 def tail_of(obj: Object) -> bytes:
     """The JSON of an object without the opening brace, kind and apiVersion."""
     rest = dict(obj)
-    rest.pop("kind", None)
-    rest.pop("apiVersion", None)
-    spec = shared_text(rest.get("spec"))
-    if spec is None:
-        return encoded(rest)[1:]
-    return encode_fields(rest, rest["spec"], spec) + b"}"
+    kind, api_version = str(rest.pop("kind", "")), str(rest.pop("apiVersion", ""))
+    spec = rest.get("spec")
+    if shared_text(spec) is not None:
+        rest["spec"] = msgspec.Raw(written_text(spec, api_version, kind))
+    return encode_object(rest, api_version, kind)[1:]
 
 
 @final
