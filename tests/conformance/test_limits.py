@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from tests.conformance.raw_client import (
     RawClient,
     Response,
 )
-from tests.conformance.widgets import WIDGETS
+from tests.conformance.widgets import WIDGETS, CustomKind
 
 pytestmark = [pytest.mark.one_format, pytest.mark.usefixtures("widgets")]
 
@@ -152,3 +153,55 @@ async def test_a_strategic_patch_of_more_than_ten_thousand_levels_is_a_bad_reque
     reply = await _send(api, "PATCH", api.at("configmaps", "deep"), body, STRATEGIC)
 
     assert (reply.code, reply.message) == (400, "invalid JSON patch")
+
+
+# --- size
+
+
+def _large(size: int, name: str = "large") -> dict[str, Any]:
+    body: dict[str, Any] = json.loads(_widget(name, 1))
+    return {**body, "spec": {"size": 1, "free": {"text": "x" * size}}}
+
+
+@pytest.mark.parametrize(
+    ("size", "message"),
+    [
+        (1_600_000, "etcdserver: request is too large"),
+        (2_097_152, "rpc error: code = ResourceExhausted desc = trying to send message larger"),
+    ],
+)
+async def test_an_object_that_is_too_large_for_etcd_is_not_stored(
+    api: RawClient, widgets: CustomKind, size: int, message: str
+) -> None:
+    created = await api("POST", api.at(WIDGETS), _large(size))
+    dry_run = await api("POST", api.at(WIDGETS), _large(size), query={"dryRun": "All"})
+
+    assert (created.code, "reason" in created.body) == (500, False)
+    assert created.message.startswith(message)
+    assert dry_run.code == 201
+    assert (await api.get(api.at(WIDGETS, "large"))).code == 404
+
+
+async def test_an_object_cannot_grow_beyond_what_etcd_accepts(api: RawClient) -> None:
+    await api.create(api.at(WIDGETS), _large(10))
+
+    patched = await api.patch(api.at(WIDGETS, "large"), {"spec": _large(1_600_000)["spec"]})
+    applied = await api.apply(api.at(WIDGETS, "large"), _large(1_600_000), force="true")
+
+    for reply in (patched, applied):
+        assert (reply.code, reply.message) == (500, "etcdserver: request is too large")
+    found = await api.get(api.at(WIDGETS, "large"))
+    assert len(found.spec["free"]["text"]) == 10
+
+
+async def test_an_object_just_below_the_limit_loses_its_managed_fields(api: RawClient) -> None:
+    reply = await api("POST", api.at(WIDGETS), _large(1_572_350))
+
+    assert reply.code == 201, reply.message
+    assert "managedFields" not in (await api.get(api.at(WIDGETS, "large"))).meta
+
+
+async def test_a_body_of_more_than_three_mebibytes_is_too_large(api: RawClient) -> None:
+    reply = await api("POST", api.at(WIDGETS), _large(3 * 1024 * 1024))
+
+    assert (reply.code, reply.reason) == (413, "RequestEntityTooLarge")

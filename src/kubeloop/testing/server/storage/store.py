@@ -21,8 +21,12 @@ from typing import Final, TypeAlias, final
 import msgspec
 
 from kubeloop.wire import JsonObject
+from kubeloop.wire.protobuf_messages import message_of
+from kubeloop.wire.protobuf_writing import envelope, message_bytes
 
+from ..statuses import untyped_error
 from ..values.go_order import encode_object
+from ..values.go_types import go_type_of
 from .shared_specs import shared_text, written_text
 
 __all__ = [
@@ -115,6 +119,41 @@ def tail_of(obj: Object) -> bytes:
     if shared_text(spec) is not None:
         rest["spec"] = msgspec.Raw(written_text(spec, api_version, kind))
     return encode_object(rest, api_version, kind)[1:]
+
+
+def _check_size(storage: Storage, entry: Entry, *, is_new: bool) -> None:
+    """Reject an object that etcd would not accept, as its client and etcd do (`StatusError`)."""
+    obj = entry.obj if entry.stored is None else entry.stored
+    is_built_in = bool(go_type_of(obj["apiVersion"], obj["kind"]))
+    key = "/".join(["/registry", *(storage[1:] if is_built_in else storage), entry.key])
+    # A transaction compares the version of the key and puts it; an update also reads it.
+    keys = (2 if is_new else 3) * len(key)
+    size = _stored_size(obj, is_built_in=is_built_in) + keys + _REQUEST
+    if size > _MESSAGE_LIMIT:
+        raise untyped_error(
+            "rpc error: code = ResourceExhausted desc = trying to send message larger than max "
+            f"({size} vs. {_MESSAGE_LIMIT})"
+        )
+    if size > _REQUEST_LIMIT:
+        raise untyped_error("etcdserver: request is too large")
+
+
+def _stored_size(obj: Object, *, is_built_in: bool) -> int:
+    """The bytes of an object in etcd: protobuf, or JSON if its kind is not built in."""
+    meta = {key: value for key, value in obj["metadata"].items() if key != "resourceVersion"}
+    obj = {**obj, "metadata": meta}
+    if is_built_in:
+        names = obj["apiVersion"], obj["kind"]
+        return len(envelope(*names, message_bytes(message_of(*names), obj)))
+    return len(encode_object(obj, "", ""))
+
+
+# Of etcd: --max-request-bytes, without the head of a request in its log, and the limit of
+# messages of kube-apiserver's client.
+_REQUEST_LIMIT: Final = 1536 * 1024 - 15
+_MESSAGE_LIMIT: Final = 2048 * 1024
+_REQUEST: Final = 26  # bytes of a transaction without keys and value
+_LARGE: Final = 1024 * 1024  # bytes of JSON below which an object needs no check
 
 
 @final
@@ -320,9 +359,15 @@ class Store:
         """Create or replace an object; it gets the next version.
 
         `stored` is what is kept, if a read of it is another object: `obj`.
+
+        Raises:
+            StatusError: it is larger than etcd accepts (500).
         """
-        version = self._version = self._version + 1
+        version = self._version + 1
         entry = entry_of(obj, version, stored)
+        if len(entry.tail) > _LARGE:
+            _check_size(storage, entry, is_new=self.get(storage, entry.key) is None)
+        self._version = version
         collection = self.collection(storage)
         old = collection.entries.get(entry.key)
         self._commit(collection, Change(storage, entry.key, version, old, entry))

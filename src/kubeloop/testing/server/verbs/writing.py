@@ -153,7 +153,9 @@ class Verbs:
             obj = strategy.complete(served, strategy.prepare_create(served, obj, reservation))
             return await self._store_new(call, obj, decoded.warnings)
 
-    async def _store_new(self, call: Call, obj: Object, warnings: list[str]) -> WriteResult:
+    async def _store_new(
+        self, call: Call, obj: Object, warnings: list[str], *, applied: bool = False
+    ) -> WriteResult:
         served = call.served
         has_webhooks = self.admission.has_webhooks()
         if has_webhooks:
@@ -173,10 +175,21 @@ class Verbs:
         existing = self.store.get(served.storage, key_of(meta.get("namespace", ""), meta["name"]))
         if existing is not None:
             raise _name_conflict(served, existing, is_generated=bool(meta.get("generateName")))
-        entry = self._dry_run(served, obj, None) if is_dry_run else self._write(served, obj)
-        return WriteResult(entry, 201, tuple(warnings))
+        if is_dry_run:
+            return WriteResult(self._dry_run(served, obj, None), 201, tuple(warnings))
+        return WriteResult(self._write(served, obj, applied=applied), 201, tuple(warnings))
 
-    def _write(self, served: ServedResource, obj: Object) -> Entry:
+    def _write(self, served: ServedResource, obj: Object, *, applied: bool) -> Entry:
+        try:
+            return self._store(served, obj)
+        except StatusError:
+            # Too large for etcd. Only an apply needs the managed fields.
+            if applied or "managedFields" not in obj["metadata"]:
+                raise
+            meta = {key: value for key, value in obj["metadata"].items() if key != "managedFields"}
+            return self._store(served, {**obj, "metadata": meta})
+
+    def _store(self, served: ServedResource, obj: Object) -> Entry:
         if served.definition is None:
             return self.store.write(served.storage, obj)
         # Read as from etcd: the status that a create drops gets its default again.
@@ -282,9 +295,10 @@ class Verbs:
             warnings = [*warnings, *more]
         if self._has_changed(call, old):
             raise conflict(served.group, served.plural, call.name)
-        return WriteResult(self._store_update(call, obj, old), 200, tuple(warnings))
+        entry = self._store_update(call, obj, old, applied=applied)
+        return WriteResult(entry, 200, tuple(warnings))
 
-    def _store_update(self, call: Call, obj: Object, old: Entry) -> Entry:
+    def _store_update(self, call: Call, obj: Object, old: Entry, *, applied: bool) -> Entry:
         """Write the update, unless it is a dry run or changes nothing."""
         storage = call.served.storage
         if _changes_nothing(call.served, obj, old):
@@ -295,7 +309,7 @@ class Verbs:
             # The update removed the last finalizer: watches get DELETED and no MODIFIED
             # (ShouldDeleteDuringUpdate).
             return dry_run_entry(obj, self.store.remove(storage, old.key))
-        return self._write(call.served, obj)
+        return self._write(call.served, obj, applied=applied)
 
     def _has_changed(self, call: Call, old: Entry | None) -> bool:
         """Whether the object was written since `old` was read."""
@@ -392,7 +406,7 @@ class Verbs:
             obj = strategy.complete(served, strategy.prepare_create(served, obj, reservation))
             if fields:
                 obj["metadata"] = {**obj["metadata"], "managedFields": fields}
-            return await self._store_new(call, obj, decoded.warnings)
+            return await self._store_new(call, obj, decoded.warnings, applied=True)
 
     def _decode_applied(self, call: Call, raw: bytes) -> DecodedObject:
         """The object in the body of an apply; unknown fields are always rejected."""
