@@ -107,7 +107,7 @@ def problems_of_label_key(value: str) -> list[str]:
     prefix, slash, name = value.rpartition("/")
     problems = _problems_of_key_prefix(prefix) if slash else []
     if not name:
-        return [*problems, "name part must be non-empty"]
+        problems.append("name part must be non-empty")
     problems += [f"name part {problem}" for problem in _too_long(name, _LABEL_LENGTH)]
     if not _is_qualified(name):
         problems.append(f"name part {_qualified_rule(_QUALIFIED)}")

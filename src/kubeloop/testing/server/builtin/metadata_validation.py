@@ -80,8 +80,7 @@ def problems_of_metadata(
             yield from check_name(
                 "metadata.generateName", prefix, _rule_for(group, kind, prefix=True)
             )
-    if old is None or group == _RBAC:
-        yield from _finalizer_problems(finalizers)
+    yield from _finalizer_problems(finalizers)
     if _qualifies_finalizers(group):
         yield from _unqualified_problems(finalizers)
     yield from check_minimum("metadata.generation", new.get("generation"))

@@ -32,6 +32,7 @@ from .strategy import to_storage_version
 
 __all__ = [
     "DecodedObject",
+    "check_name",
     "check_new_version",
     "decode_object",
     "decode_subresource",
@@ -238,6 +239,16 @@ def decode_subresource(part: Subresource, obj: Object) -> Object:
     return found.object
 
 
+def check_name(obj: Object, name: str) -> None:
+    """Reject an object without the name that the path has (`StatusError`)."""
+    meta = obj.get("metadata")
+    if name and not (isinstance(meta, dict) and meta.get("name")):
+        raise bad_request(
+            f"the name of the object ({name} based on URL) was undeterminable: name must "
+            "be provided"
+        )
+
+
 def match_path(served: ServedResource, obj: Object, namespace: str, name: str = "") -> Object:
     """`obj` with the namespace of the request's path.
 
@@ -253,12 +264,8 @@ def match_path(served: ServedResource, obj: Object, namespace: str, name: str = 
         raise bad_request(
             "the namespace of the provided object does not match the namespace sent on the request"
         )
+    check_name(obj, name)
     if name and meta.get("name") != name:
-        if not meta.get("name"):
-            raise bad_request(
-                f"the name of the object ({name} based on URL) was undeterminable: name must "
-                "be provided"
-            )
         raise bad_request(
             f"the name of the object ({meta.get('name')}) does not match the name on the "
             f"URL ({name})"

@@ -8,6 +8,8 @@ See also: `kubeloop.patches` (the algorithms), `apply.managed` (server-side appl
 
 from __future__ import annotations
 
+import msgspec
+
 from kubeloop.patches import (
     MAX_OPERATIONS,
     PatchError,
@@ -19,11 +21,13 @@ from kubeloop.wire import Json
 
 from ..registry import ServedResource
 from ..request.negotiation import JSON, YAML, decode_body, json_type
+from ..request.options import parse_version
 from ..statuses import (
     Cause,
     StatusError,
     bad_request,
     conflict,
+    internal_error,
     invalid,
     request_entity_too_large,
     unsupported_media_type,
@@ -31,7 +35,9 @@ from ..statuses import (
 )
 from ..storage.store import Entry, Object, encoded
 from ..values.deep_json import decode
+from ..values.go_types import go_type_of
 from ..values.json_values import whole_numbers
+from .objects import check_name
 
 __all__ = [
     "APPLY",
@@ -39,6 +45,8 @@ __all__ = [
     "MERGE",
     "STRATEGIC",
     "apply_patch",
+    "check_internal_kind",
+    "check_patched_type",
     "check_patched_uid",
     "decode_apply_body",
     "is_json",
@@ -90,9 +98,12 @@ def apply_patch(served: ServedResource, obj: Object, raw: bytes, patch_type: str
                 result = apply_strategic_patch(obj, patch, facts)
     except PatchError as error:
         raise _status_error(error, patch_type) from error
-    if not isinstance(result, dict):
-        raise bad_request("the patched document is not an object")
-    return result
+    if isinstance(result, dict):
+        return result
+    try:
+        return decode_body(encoded(result), JSON)
+    except StatusError as error:
+        raise unreadable_result(error, result) from error
 
 
 def _status_error(error: PatchError, patch_type: str) -> StatusError:
@@ -238,6 +249,28 @@ def with_url_name(obj: Object, name: str) -> Object:
     return obj if meta.get("name") else {**obj, "metadata": {**meta, "name": name}}
 
 
+def check_patched_type(result: Object, name: str) -> None:
+    """Reject a patched custom object without a kind, a name or an apiVersion, in this order."""
+    if result.get("kind") in (None, ""):
+        ordered = msgspec.json.encode(result, order="sorted")
+        error = bad_request(f"Object 'Kind' is missing in '{ordered.decode()}'")
+        raise unreadable_result(error, msgspec.Raw(ordered))
+    check_name(result, name)
+    if result.get("apiVersion") in (None, ""):
+        raise internal_error("Object 'apiVersion' is missing in 'object has no apiVersion field'")
+
+
+def check_internal_kind(served: ServedResource, result: Object) -> None:
+    """Reject a patched object without an apiVersion, of a kind that its group does not have."""
+    kind = result.get("kind")
+    if kind and isinstance(kind, str) and not go_type_of(served.api_version, kind):
+        error = bad_request(
+            f'no kind "{kind}" is registered for the internal version of group "{served.group}" '
+            'in scheme "pkg/runtime/scheme.go:111"'
+        )
+        raise unreadable_result(error, result)
+
+
 def check_patched_uid(served: ServedResource, old: Entry, obj: Object) -> None:
     """Reject a patch of the uid, which is a precondition only in an update."""
     uid = obj["metadata"].get("uid")
@@ -246,14 +279,18 @@ def check_patched_uid(served: ServedResource, old: Entry, obj: Object) -> None:
     # A patch for an earlier object of this name usually has its version, too. The version is
     # checked before the uid, so the client gets a conflict.
     version = obj["metadata"].get("resourceVersion")
+    if version and parse_version(version) is None:
+        raise untyped_error(f'strconv.ParseUint: parsing "{version}": invalid syntax')
     if version and version != old.obj["metadata"]["resourceVersion"]:
         raise conflict(served.group, served.plural, old.name)
     message = f'Invalid value: "{uid}": field is immutable'
     cause = Cause("metadata.uid", "FieldValueInvalid", message)
-    raise invalid(served.group, served.kind, old.name, [cause])
+    # The strategy of custom objects validates the metadata once more.
+    count = 1 if served.custom is None else 2
+    raise invalid(served.group, served.kind, old.name, [cause] * count)
 
 
-def unreadable_result(error: StatusError, result: Object) -> StatusError:
+def unreadable_result(error: StatusError, result: Json) -> StatusError:
     """422 for a patch whose result cannot be decoded any more."""
     why = str(error).partition("cannot be handled as a ")[2].partition(": ")[2] or str(error)
     text = encoded(encoded(result).decode()).decode()

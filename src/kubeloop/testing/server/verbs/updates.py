@@ -63,6 +63,11 @@ def _check_version(served: ServedResource, old: Object, new: Object) -> None:
     # Store.Update of the generic registry: without a version an update is unconditional, if the
     # strategy allows that.
     group, plural = served.group, served.plural
+    uid = new.get("uid")
+    # The uid is a precondition of the write to etcd, which is checked first.
+    if uid and uid != old.get("uid"):
+        why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: "
+        raise conflict(group, plural, old["name"], f"{storage_error(served, old)}{why}{old['uid']}")
     version = new.get("resourceVersion")
     number = parse_version(version or "0")
     if number == 0:
@@ -77,16 +82,12 @@ def _check_version(served: ServedResource, old: Object, new: Object) -> None:
         raise untyped_error(f'strconv.ParseUint: parsing "{version}": invalid syntax')
     elif number != parse_version(old["resourceVersion"]):
         raise conflict(group, plural, old["name"])  # OptimisticLockErrorMsg
-    uid = new.get("uid")
-    # The uid is a precondition of the write to etcd.
-    if uid and uid != old.get("uid"):
-        why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: "
-        raise conflict(group, plural, old["name"], f"{storage_error(served, old)}{why}{old['uid']}")
 
 
 def storage_error(served: ServedResource, meta: Object) -> str:
     """The beginning of the message of a failed precondition, which quotes the key in etcd."""
-    steps = ["/registry", served.plural, meta.get("namespace", ""), meta["name"]]
+    group = served.group if served.custom is not None else ""
+    steps = ["/registry", group, served.plural, meta.get("namespace", ""), meta["name"]]
     key = "/".join(step for step in steps if step)
     return (
         f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, "

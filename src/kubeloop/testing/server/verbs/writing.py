@@ -72,6 +72,8 @@ from .patching import (
     JSON_PATCH,
     STRATEGIC,
     apply_patch,
+    check_internal_kind,
+    check_patched_type,
     check_patched_uid,
     decode_apply_body,
     is_json,
@@ -364,8 +366,11 @@ class Verbs:
             # Go copies the result into the type of the path: the names in it have no effect.
             names = {"kind": call.served.kind, "apiVersion": call.served.api_version}
             result = {**result, **{k: v for k, v in names.items() if _is_name(result.get(k))}}
-        elif not result.get("apiVersion") and call.served.custom is None:
+        elif call.served.custom is not None:
+            check_patched_type(result, call.name)
+        elif not result.get("apiVersion"):
             # Go then decodes into the internal type, of which it knows no field.
+            check_internal_kind(call.served, result)
             result = {"kind": call.served.kind, **report_unknown(result, duplicates)}
         try:
             return decode_object(call.served, result, validation=validation, duplicates=duplicates)
