@@ -88,3 +88,23 @@ async def test_only_a_scale_can_be_applied_to_a_scale(
 
     assert reply.code == code
     assert (await api.get(api.at(DEPLOYMENTS, "web"))).spec["replicas"] == 3
+
+
+async def test_the_managers_of_a_scale_have_no_time_and_come_first(api: RawClient) -> None:
+    path = api.at(DEPLOYMENTS, "web")
+    await api.create(api.at(DEPLOYMENTS), deployment(), fieldManager="creator")
+
+    await api("PUT", f"{path}/scale", _scale(2), query={"fieldManager": "putter"})
+    after_update = (await api.get(path)).meta["managedFields"]
+    await api.patch(f"{path}/scale", {"spec": {"replicas": 3}}, fieldManager="patcher")
+    after_patch = (await api.get(path)).meta["managedFields"]
+    await api.patch(path, {"metadata": {"labels": {"a": "b"}}}, fieldManager="labeler")
+    after_change = (await api.get(path)).meta["managedFields"]
+
+    def with_time(owners: list[Object]) -> list[tuple[str, bool]]:
+        return [(each["manager"], "time" in each) for each in owners]
+
+    assert with_time(after_update) == [("putter", False), ("creator", True)]
+    assert with_time(after_patch) == [("patcher", False), ("creator", True)]
+    assert with_time(after_change)[0] == ("patcher", False)
+    assert after_change[0]["fieldsV1"] == {"f:spec": {"f:replicas": {}}}

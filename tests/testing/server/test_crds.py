@@ -402,7 +402,7 @@ def test_the_approval_of_a_protected_group_is_a_condition() -> None:
         definition = default_crd(crd(group="example.k8s.io"))
         definition["metadata"]["annotations"] = {"api-approved.kubernetes.io": text}
 
-        found = status_of(definition, now="now")["conditions"][2]
+        found = status_of(definition, now="now")["conditions"][0]
 
         assert found["type"] == "KubernetesAPIApprovalPolicyConformant"
         assert (found["status"], found["reason"]) == expected

@@ -26,7 +26,12 @@ def status_of(crd: _Crd, others: Iterable[_Crd] = (), *, now: str) -> dict[str, 
     spec, before = crd.get("spec") or {}, crd.get("status") or {}
     requested, accepted = spec.get("names") or {}, before.get("acceptedNames") or {}
     conditions = list(before.get("conditions") or ())
-    if requested != accepted or not conditions:
+    is_new = not conditions
+    # Each controller adds its condition when it is done: the one of the approval, which needs no
+    # other definition, is mostly the first.
+    if is_protected(spec.get("group") or ""):
+        conditions = _with_approval(conditions, crd, now)
+    if requested != accepted or is_new:
         accepted, conflict = _accept_names(requested, accepted, _names_in_use(crd, others))
         good = ("NoConflicts", "no conflicts found")
         state = "False" if conflict else "True"
@@ -36,8 +41,6 @@ def status_of(crd: _Crd, others: Iterable[_Crd] = (), *, now: str) -> dict[str, 
             bad = ("NotAccepted", "not all names are accepted")
             established = _condition("Established", state, *(bad if conflict else good))
             conditions = _set(conditions, established, now)
-    if is_protected(spec.get("group") or ""):
-        conditions = _with_approval(conditions, crd, now)
     return {
         **before,
         "acceptedNames": {"kind": "", "plural": "", **accepted},

@@ -67,7 +67,8 @@ class Scales:
         changed = _put(obj, _path(call.served), replicas)
         # The whole object is written; the manager of the scale request owns spec.replicas
         # (managedfields.ScaleHandler).
-        return await self._write(call, entry, self._verbs.track_managers(call, obj, changed))
+        tracked = _without_time(self._verbs.track_managers(call, obj, changed))
+        return await self._write(call, entry, tracked)
 
     async def patch(self, call: Call, raw: bytes, patch_type: str) -> Object:
         """Patch the scale, or apply one. Raises `StatusError`."""
@@ -104,7 +105,7 @@ class Scales:
         merged = self._verbs.merge_applied(call, served_object(served, entry), applied)
         if _at(merged, _path(served)) is None:
             merged = _put(merged, _path(served), 0)  # no manager owns it any more
-        merged = _without_time(merged, call.manager)
+        merged = _without_time(merged)
         return await self._write(call, entry, strategy.to_storage_version(served, merged))
 
     def _entry_of(self, call: Call, scale: Object) -> Entry:
@@ -125,17 +126,19 @@ class Scales:
         return _scale_of(call.served, result.entry.obj)
 
 
-def _without_time(obj: Object, manager: str) -> Object:
-    """`obj` without the time of an apply of its scale, which managedfields.ScaleHandler loses."""
-    mine = {"manager": manager, "operation": "Apply", "subresource": "scale"}
+def _without_time(obj: Object) -> Object:
+    """`obj` without the times of the writes of its scale, which managedfields.ScaleHandler loses.
+
+    Its managers so come before all others of their operation.
+    """
+    owners = obj["metadata"].get("managedFields")
+    if not owners:
+        return obj
     fields = [
-        {
-            key: value
-            for key, value in each.items()
-            if key != "time" or not mine.items() <= each.items()
-        }
-        for each in obj["metadata"].get("managedFields") or ()
+        {k: v for k, v in each.items() if k != "time" or each.get("subresource") != "scale"}
+        for each in owners
     ]
+    fields.sort(key=lambda each: (each["operation"], each.get("time", "")))
     return {**obj, "metadata": {**obj["metadata"], "managedFields": fields}}
 
 
