@@ -67,10 +67,7 @@ async def _serve(flags: argparse.Namespace) -> None:
     authority = FileAuthority(flags.cert_dir, flags.client_ca_file)
     # A server always generates its certificates; envtest's clients trust only those of envtest.
     setattr(certs, "Authority", lambda: authority)  # noqa: B010 - not the declared type
-    # envtest reads /healthz without credentials.
-    async with APIServer(
-        rbac=True, anonymous=True, host=flags.bind_address, port=flags.secure_port
-    ):
+    async with APIServer(rbac=True, host=flags.bind_address, port=flags.secure_port):
         await stop.wait()
 
 

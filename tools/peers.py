@@ -402,7 +402,7 @@ def _variables(source: Path, kubeconfig: Path) -> dict[str, str]:
 @contextlib.asynccontextmanager
 async def _cluster(server: str) -> AsyncIterator[Path]:
     """A cluster in which pods run; the value is its kubeconfig, as ~/.kube/config."""
-    running: APIServer | ControlPlane = APIServer(rbac=True, anonymous=True)
+    running: APIServer | ControlPlane = APIServer(rbac=True)
     if server != "embedded":
         running = ControlPlane(controllers=CONTROLLERS)
     home = cache() / f"home-{os.getpid()}"

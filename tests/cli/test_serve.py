@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from kubeloop import ApiError, Forbidden, Unauthorized
 from kubeloop.blocking import Client
 from kubeloop.config import ClusterConfig
 from kubeloop.testing import APIServer
@@ -115,12 +116,19 @@ def test_simulated_containers_have_programs_files_and_a_web_server(tmp_path: Pat
     assert b"simulated by kubeloop" in page
 
 
-def test_rbac_requires_tls_and_a_token(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("flags", "error"), [([], Forbidden), (["--anonymous-auth=false"], Unauthorized)]
+)
+def test_rbac_requires_tls_and_a_token(
+    tmp_path: Path, flags: list[str], error: type[ApiError]
+) -> None:
     file = str(
         tmp_path / "kubeconfig"
     )  # the process is killed, and could not remove a temporary one
-    with started(ENVIRONMENT, "serve", "--rbac", "--kubeconfig", file) as process:
+    with started(ENVIRONMENT, "serve", "--rbac", *flags, "--kubeconfig", file) as process:
         config = ClusterConfig.load(kubeconfig_of(process))
+        with Client(config.without_credentials()) as anonymous, pytest.raises(error):
+            anonymous.core_v1.namespaces().list()
 
     assert config.server.startswith("https://")
     assert config.token

@@ -131,7 +131,7 @@ class _Envtest:
 async def embedded() -> AsyncIterator[Server]:
     """The embedded server, with TLS and roles."""
     async with AsyncExitStack() as stack:
-        service = await stack.enter_async_context(Service(tls=True, rbac=True, anonymous=True))
+        service = await stack.enter_async_context(Service(tls=True, rbac=True))
         yield _Embedded(service, _Sessions(service, stack))
 
 

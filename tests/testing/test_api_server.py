@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kubeloop import NotFound, TransportError, Unauthorized
+from kubeloop import Forbidden, NotFound, TransportError, Unauthorized
 from kubeloop.clients import APIClient
 from kubeloop.config import ClusterConfig
 from kubeloop.errors import TooManyRequests
@@ -105,6 +105,30 @@ async def test_a_token_authenticates_its_user_and_no_token_is_rejected() -> None
         with pytest.raises(Unauthorized):
             await anonymous.core_v1.namespaces().get("default")
         assert [seen.user for seen in server.requests] == ["jane", ""]
+
+
+async def test_with_roles_a_request_without_credentials_is_anonymous() -> None:
+    async with APIServer(rbac=True) as server:
+        anonymous = server.client(server.config.without_credentials())
+        invalid = server.client(server.config.replace(token="wrong"))
+
+        assert (await anonymous.discovery.version()).git_version
+        with pytest.raises(Forbidden, match='User "system:anonymous" cannot get resource'):
+            await anonymous.core_v1.namespaces().get("default")
+        with pytest.raises(Unauthorized):
+            await invalid.discovery.version()
+
+
+@pytest.mark.parametrize("options", [{}, {"rbac": True}, {"tokens": {"secret": User("jane")}}])
+async def test_without_anonymous_auth_every_request_needs_credentials(
+    options: dict[str, Any],
+) -> None:
+    async with APIServer(**options, anonymous_auth=False) as server:
+        anonymous = server.client(server.config.without_credentials())
+
+        assert (await server.client().discovery.version()).git_version
+        with pytest.raises(Unauthorized):
+            await anonymous.discovery.version()
 
 
 async def test_data_in_a_file_survives(tmp_path: Path) -> None:

@@ -49,9 +49,12 @@ __all__ = ["serve"]
 )  # fmt: skip
 @click.option("--simulate", is_flag=True, help="Simulate controllers and nodes, so that pods run.")
 @click.option("--tls", is_flag=True, help="Serve HTTPS with a new certificate.")
+@click.option("--rbac", is_flag=True, help="Authorize requests by roles; implies --tls.")
 @click.option(
-    "--rbac", is_flag=True, help="Require credentials, and authorize by roles; implies --tls."
-)
+    "--anonymous-auth", type=bool, metavar="BOOL",
+    help="Accept requests without credentials as system:anonymous, whose roles decide; default: "
+    "true. With =false they are rejected; this implies --tls.",
+)  # fmt: skip
 @click.option(
     "--allow-host", "allow_hosts", metavar="HOST", multiple=True,
     help="Accept requests without credentials for this host: NAME or NAME:PORT.",

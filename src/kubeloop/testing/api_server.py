@@ -42,6 +42,9 @@ class APIServer:
     `tls` serves HTTPS with a generated certificate. `tokens` maps bearer tokens to users; `rbac`
     authorizes by the stored roles. Both imply `tls`, because clients send credentials over TLS
     only; `config` and `client()` then have the credentials of the administrator.
+    `anonymous_auth` accepts requests without credentials as `system:anonymous`, as
+    `--anonymous-auth` of kube-apiserver; by default unless `tokens` are given without `rbac`.
+    Invalid credentials are always rejected with 401.
     `data` is the path of a file in which all objects persist. `manifests` are YAML files that
     are applied before the block begins.
     `runtime_config` enables and disables built-in versions, as `--runtime-config` of
@@ -63,7 +66,7 @@ class APIServer:
         tls: bool | None = None,
         tokens: Mapping[str, User] | None = None,
         rbac: bool = False,
-        anonymous: bool | None = None,
+        anonymous_auth: bool | None = None,
         data: str | Path | None = None,
         manifests: Iterable[str | Path] = (),
         runtime_config: RuntimeConfig = "",
@@ -75,14 +78,14 @@ class APIServer:
         watch_queue: int = QUEUE,
         bookmark_period: float = 60.0,
     ) -> None:
-        needs_credentials = rbac or tokens is not None
+        needs_credentials = rbac or tokens is not None or anonymous_auth is False
         self.service = Service(
             host=host,
             port=port,
             tls=needs_credentials if tls is None else tls,
             tokens=tokens,
             rbac=rbac,
-            anonymous=anonymous,
+            anonymous_auth=anonymous_auth,
             data=data,
             runtime_config=runtime_config,
             allow_hosts=allow_hosts,

@@ -70,30 +70,17 @@ def test_a_wrong_token_is_unauthorized_even_where_anonymous_requests_are_accepte
     assert error.value.status["message"] == "Unauthorized"
 
 
-def test_without_credentials_configured_anonymous_requests_are_accepted() -> None:
-    user = Authenticator().authenticate(NOTHING)
+def test_an_anonymous_request_has_its_own_user_and_group() -> None:
+    user = Authenticator(anonymous=True).authenticate(NOTHING)
 
     assert user == User("system:anonymous", "", ("system:unauthenticated",))
 
 
-@pytest.mark.parametrize(
-    "authenticator", [Authenticator(tokens={"t": ANN}), Authenticator(client_ca=b"ca")]
-)
-def test_with_credentials_configured_anonymous_requests_are_rejected(
-    authenticator: Authenticator,
-) -> None:
+def test_anonymous_requests_are_rejected_where_they_are_not_accepted() -> None:
     with pytest.raises(StatusError) as error:
-        authenticator.authenticate(NOTHING)
+        Authenticator(tokens={"t": ANN}).authenticate(NOTHING)
 
     assert error.value.code == 401
-
-
-def test_removing_all_tokens_does_not_accept_anonymous_requests() -> None:
-    authenticator = Authenticator(tokens={"t": ANN})
-
-    authenticator.replace_tokens({})
-
-    assert not authenticator.anonymous
 
 
 def test_a_rotated_token_is_known_and_the_old_one_is_not() -> None:
@@ -141,7 +128,7 @@ def test_a_certificate_names_user_and_groups_and_comes_before_the_token() -> Non
 
 
 def test_a_certificate_is_ignored_without_a_client_authority() -> None:
-    user = Authenticator().authenticate(NOTHING, Subject("bob"))
+    user = Authenticator(anonymous=True).authenticate(NOTHING, Subject("bob"))
 
     assert user.name == "system:anonymous"
 

@@ -143,7 +143,7 @@ async def test_a_server_that_asks_for_credentials_answers_to_any_name(
 
 async def test_optional_tokens_do_not_lift_the_guard() -> None:
     tokens = {"t": User("jane")}
-    async with APIServer(tokens=tokens, tls=False, anonymous=True) as server:
+    async with APIServer(tokens=tokens, tls=False, anonymous_auth=True) as server:
         response = await sent(server, "GET /version HTTP/1.1\r\nHost: evil.example.com")
 
     assert response.startswith("HTTP/1.1 403 ")

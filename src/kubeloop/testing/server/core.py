@@ -175,7 +175,7 @@ class Core:
         return ServiceAccountTokens([SigningKey()], self.store.objects, now=self.clock.time)
 
     def authenticate(
-        self, tokens: Mapping[str, User], *, client_ca: bytes | None, anonymous: bool | None
+        self, tokens: Mapping[str, User], *, client_ca: bytes | None, anonymous: bool
     ) -> None:
         """Require credentials from now on; service account tokens are accepted, too."""
         from .access.authn import Authenticator

@@ -53,9 +53,11 @@ class Service:
     """A Kubernetes API server on this machine, for one `async with` block.
 
     `tls` serves HTTPS with a generated certificate; clients trust `ca`. `tokens` maps bearer
-    tokens to users; with it, or with `rbac`, requests need credentials, and `token` is the
-    administrator's. `rbac` authorizes by the stored roles. `data` is the path of a file in which
-    all objects persist. `runtime_config` enables and disables built-in versions and resources.
+    tokens to users; with it, or with `rbac`, `token` is the administrator's. `rbac` authorizes by
+    the stored roles. `anonymous_auth` accepts requests without credentials as
+    `system:anonymous`; by default unless `tokens` are given without `rbac`. `data` is the path of
+    a file in which all objects persist. `runtime_config` enables and disables built-in versions
+    and resources.
 
     If requests need no credentials, those that a web page may have sent are rejected
     (`kit.HostGuard`); `allow_hosts` are further host names of the server.
@@ -71,7 +73,7 @@ class Service:
         tls: bool = False,
         tokens: Mapping[str, User] | None = None,
         rbac: bool = False,
-        anonymous: bool | None = None,
+        anonymous_auth: bool | None = None,
         data: str | Path | None = None,
         runtime_config: RuntimeConfig = "",
         allow_hosts: Iterable[str] = (),
@@ -87,9 +89,11 @@ class Service:
         self._watch_queue = watch_queue
         self._bookmark_period = bookmark_period
         self._tokens = dict(tokens) if tokens is not None else None
-        self._needs_credentials = rbac or tokens is not None or anonymous is False
+        self._needs_credentials = rbac or tokens is not None or anonymous_auth is False
         self._rbac = rbac
-        self._anonymous = anonymous
+        # As in kube-apiserver, whose default is off where everything is allowed to everyone.
+        by_default = rbac or not self._needs_credentials
+        self._anonymous_auth = by_default if anonymous_auth is None else anonymous_auth
         self._guard = self._new_guard(host, tuple(allow_hosts), secure=tls)
         self._stack = contextlib.AsyncExitStack()
         self._run = contextlib.AsyncExitStack()  # what ends with the current `Core`
@@ -251,8 +255,7 @@ class Service:
         except ValueError as error:
             raise InvalidArgument(f"serve: allow_hosts: {error}") from error
         # With RBAC the roles decide what anonymous requests may do: no guard is needed.
-        open_to_all = not self._needs_credentials or (bool(self._anonymous) and not self._rbac)
-        return guard if open_to_all else None
+        return guard if self._anonymous_auth and not self._rbac else None
 
     def _open_file(self) -> SqliteFile | None:
         if self._data is None:
@@ -266,7 +269,7 @@ class Service:
             core.authenticate(
                 self._valid_tokens() if self._needs_credentials else {},
                 client_ca=self._listener.ca,
-                anonymous=self._anonymous if self._needs_credentials else True,
+                anonymous=self._anonymous_auth,
             )
         if self._rbac:
             core.use_roles()

@@ -61,8 +61,7 @@ class Authenticator:
 
     `tokens` maps bearer tokens to users. The subject of a certificate counts only when
     `client_ca` is set, because TLS has verified it then. `anonymous` accepts requests without
-    credentials as `system:anonymous`; by default only when neither tokens nor client
-    certificates are configured.
+    credentials as `system:anonymous`.
     """
 
     def __init__(
@@ -71,24 +70,15 @@ class Authenticator:
         tokens: Mapping[str, User] | None = None,
         client_ca: bytes | None = None,
         service_accounts: ServiceAccountTokens | None = None,
-        anonymous: bool | None = None,
+        anonymous: bool = False,
     ) -> None:
         self._tokens = dict(tokens or {})
         self._client_ca = client_ca
         self._service_accounts = service_accounts
         self._anonymous = anonymous
 
-    @property
-    def anonymous(self) -> bool:
-        """Whether requests without credentials are accepted."""
-        if self._anonymous is not None:
-            return self._anonymous
-        return not self._tokens and self._client_ca is None
-
     def replace_tokens(self, tokens: Mapping[str, User]) -> None:
         """Accept these tokens and no others from now on (rotation)."""
-        # Without this, removing the last token would start to accept anonymous requests.
-        self._anonymous = self.anonymous
         self._tokens = dict(tokens)
 
     def authenticate(self, headers: Headers, subject: Subject | None = None) -> User:
@@ -138,7 +128,7 @@ class Authenticator:
             raise statuses.unauthorized() from None
 
     def _anonymous_user(self) -> User:
-        if not self.anonymous:
+        if not self._anonymous:
             raise statuses.unauthorized()
         return User(ANONYMOUS, "", (UNAUTHENTICATED,))
 
