@@ -296,6 +296,26 @@ async def test_delays_grow_and_start_again_after_two_minutes(
         assert waits == [0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 30.0, 30.0, 30.0, 0.8]
 
 
+async def test_a_kind_that_is_not_served_is_requested_often_for_a_minute(
+    server: ModelServer, clock: ManualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its CRD may be installed after the controller."""
+    server.fail(*(refusal(404, "NotFound") for _ in range(100)))
+
+    with caplog.at_level(logging.INFO, "kubeloop.cache"):
+        async with running_reflector(server, clock):
+            moments = [0.0]
+            while clock.now() < 92:
+                before = len(server.received)
+                await clock.advance(0.1)
+                if len(server.received) > before:
+                    moments.append(clock.now())
+
+    waits = [round(b - a, 1) for a, b in itertools.pairwise(moments)]
+    assert waits == [0.8, 1.6, *[2.0] * 29, 30.0]
+    assert [record.levelname for record in caplog.records] == ["INFO", "WARNING", "WARNING"]
+
+
 async def test_jitter_makes_delays_up_to_twice_as_long(
     server: ModelServer, clock: ManualClock
 ) -> None:
@@ -347,10 +367,11 @@ async def test_an_error_handler_that_fails_changes_nothing(
     ("error", "level"),
     [
         (refusal(403, "Forbidden"), logging.ERROR),
+        (refusal(404, "NotFound"), logging.INFO),
         (StreamBroken("read: it broke"), logging.INFO),
         (ValueError("a bug"), logging.ERROR),
     ],
-    ids=["a response", "a broken response", "a bug"],
+    ids=["a response", "a kind that is not served", "a broken response", "a bug"],
 )
 async def test_by_default_failed_rounds_are_logged(
     server: ModelServer,

@@ -23,6 +23,7 @@ from kubeloop.errors import (
     DecodeError,
     KubeError,
     NotAcceptable,
+    NotFound,
     TimeoutExceeded,
     TransportError,
     UnsupportedMediaType,
@@ -94,6 +95,9 @@ log = get_logger(__name__)
 
 BACKOFF = Backoff(duration=0.8, factor=2.0, jitter=1.0, steps=38, cap=30.0)
 BACKOFF_RESET = 120.0
+# A kind that is not served may have a CRD soon: for this long it is requested this often.
+AWAIT_KIND = 60.0
+AWAIT_KIND_DELAY = 2.0
 MIN_WATCH_TIMEOUT = 300.0  # a watch is requested for this to twice as long
 GRACE = 30.0  # for the server to end a watch itself, before we close it
 OPEN_WITHIN = 60.0  # seconds for the server to accept a watch
@@ -283,7 +287,11 @@ class Reflector:
     async def _back_off(self, state: BackingOff) -> None:
         """Wait, and no shorter than the server requests."""
         delays = self._stream_delays if isinstance(state.then, Streaming) else self._delays
-        await self._clock.sleep(max(delays.next(), state.at_least))
+        delay = delays.next()
+        outage = self._attempts.stats()
+        if _is_not_served(state.error) and outage is not None and outage.seconds < AWAIT_KIND:
+            delay = min(delay, AWAIT_KIND_DELAY)
+        await self._clock.sleep(max(delay, state.at_least))
         self._observe(Waited())
 
     # --- the collection, as a list or as a stream
@@ -624,7 +632,9 @@ class Reflector:
         self._attempts.fail(error)
         on_watch_error = self._options.get("on_watch_error")
         if on_watch_error is None:
-            _log_error(str(self._scope), error)
+            outage = self._attempts.outage
+            is_repeated = outage is not None and outage.failures > 1
+            _log_error(str(self._scope), error, is_repeated=is_repeated)
             return
         try:
             on_watch_error(error)
@@ -637,10 +647,19 @@ def _is_never_full() -> bool:
     return False
 
 
-def _log_error(scope: str, error: Exception) -> None:
+def _is_not_served(error: Exception | None) -> bool:
+    """Whether the server has no such kind; a list of one that it has is never a 404."""
+    return isinstance(error, NotFound)
+
+
+def _log_error(scope: str, error: Exception, *, is_repeated: bool) -> None:
     """Log an error after which the collection is read again, at client-go's levels (CCH-63)."""
     if is_expired(error):
         log.debug("%s: expired, will list again: %s", scope, error)
+    elif _is_not_served(error):
+        # Installing a controller before its CRD is no error; an outage is warned about anyway.
+        level = logging.DEBUG if is_repeated else logging.INFO
+        log.log(level, "%s: not served yet, will retry: %s", scope, error)
     elif isinstance(error, VeryShortWatch | TransportError):
         log.info("%s: %s", scope, error)
     elif isinstance(error, KubeError):
