@@ -207,19 +207,19 @@ class RawClient:
         reads_protobuf: bool = False,
     ) -> None:
         self._session = session
-        self._url = url
+        self.url = url
         self.namespace = namespace
         self._reads_protobuf = reads_protobuf
 
     def reading(self, format_: str) -> RawClient:
         """The same client with another format: "json" or "protobuf"."""
         return RawClient(
-            self._session, self._url, self.namespace, reads_protobuf=format_ == "protobuf"
+            self._session, self.url, self.namespace, reads_protobuf=format_ == "protobuf"
         )
 
     def in_namespace(self, namespace: str) -> RawClient:
         """The same client with another default namespace."""
-        return RawClient(self._session, self._url, namespace, reads_protobuf=self._reads_protobuf)
+        return RawClient(self._session, self.url, namespace, reads_protobuf=self._reads_protobuf)
 
     def at(self, resource: str, *rest: str) -> str:
         """The path of `configmaps` or `apps/v1/deployments` in the namespace."""
@@ -237,9 +237,17 @@ class RawClient:
         headers: Mapping[str, str] | None = None,
         as_user: str = "",
         as_groups: tuple[str, ...] = (),
+        allow_redirects: bool = True,
     ) -> Response:
         request = self._request(
-            method, path, body, query=query, headers=headers, user=as_user, groups=as_groups
+            method,
+            path,
+            body,
+            query=query,
+            headers=headers,
+            user=as_user,
+            groups=as_groups,
+            allow_redirects=allow_redirects,
         )
         async with request as response:
             return Response(response.status, response.headers, await response.read())
@@ -254,6 +262,7 @@ class RawClient:
         headers: Mapping[str, str] | None,
         user: str = "",
         groups: tuple[str, ...] = (),
+        allow_redirects: bool = True,
     ) -> Any:
         raw = body if isinstance(body, bytes) or body is None else msgspec.json.encode(body)
         head = [("Content-Type", JSON)] if raw is not None else []
@@ -265,11 +274,16 @@ class RawClient:
         head += [("Impersonate-Group", group) for group in groups]
         return self._session.request(
             method,
-            URL(self._url + path.replace("{ns}", self.namespace), encoded=True),
+            URL(self.url + path.replace("{ns}", self.namespace), encoded=True),
             data=io.BytesIO(raw) if raw is not None and len(raw) > _LARGE else raw,
             headers=head,
             params=_pairs(query or {}, self.namespace),
+            allow_redirects=allow_redirects,
         )
+
+    def connect(self, path: str) -> Any:
+        """A WebSocket."""
+        return self._session.ws_connect(URL(self.url + path, encoded=True))
 
     async def get(self, path: str, **query: Any) -> Response:
         return await self("GET", path, query=query)

@@ -7,9 +7,12 @@ See also: sending requests (`raw_client`).
 
 from __future__ import annotations
 
+import asyncio
 import ssl
+import tempfile
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 from typing import Protocol, final
 
 import aiohttp
@@ -18,6 +21,7 @@ from kubeloop.config import ClusterConfig
 from kubeloop.testing.control_plane import ControlPlane
 from kubeloop.testing.server import Service
 from kubeloop.testing.server.access.certs import KeyPair, load_into
+from kubeloop.testing.server.kubelet.programs import ContainerMatch, PortHandler
 
 __all__ = ["CONTROLLERS", "UNCACHED", "Server", "embedded", "envtest"]
 
@@ -43,6 +47,10 @@ class Server(Protocol):
 
     async def expire(self, version: str) -> None:
         """Compact the history of `UNCACHED` up to `version`."""
+        ...
+
+    def listen(self, port: int, handler: PortHandler) -> None:
+        """Serve connections to this port of any pod."""
         ...
 
 
@@ -102,13 +110,17 @@ class _Embedded:
     async def expire(self, version: str) -> None:
         self._service.expire_history()
 
+    def listen(self, port: int, handler: PortHandler) -> None:
+        self._service.programs.add_port(port, ContainerMatch(), handler)
+
 
 @final
 class _Envtest:
     name = "envtest"
 
-    def __init__(self, plane: ControlPlane, sessions: _Sessions) -> None:
+    def __init__(self, plane: ControlPlane, sessions: _Sessions, network: _PodNetwork) -> None:
         self._plane = plane
+        self._network = network
         self._sessions = sessions
         self.url = plane.url
 
@@ -126,6 +138,47 @@ class _Envtest:
         ):
             assert response.status == 200, await response.text()
 
+    def listen(self, port: int, handler: PortHandler) -> None:
+        self._network.handlers[port] = handler
+
+
+_EGRESS = """
+apiVersion: apiserver.k8s.io/v1beta1
+kind: EgressSelectorConfiguration
+egressSelections:
+- name: cluster
+  connection: {proxyProtocol: HTTPConnect, transport: {uds: {udsName: %s}}}
+"""
+
+
+@final
+class _PodNetwork:
+    """The network of the pods of kube-apiserver: a proxy that it connects through.
+
+    No address but loopback is ever connected to.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.handlers: dict[int, PortHandler] = {}
+        self._socket = folder / "egress.sock"
+        self.config = folder / "egress.yaml"
+        self.config.write_text(_EGRESS % self._socket)
+
+    async def start(self) -> asyncio.Server:
+        return await asyncio.start_unix_server(self._connect, self._socket)
+
+    async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode()
+        handler = self.handlers.get(int(head.split()[1].rpartition(":")[2]))
+        try:
+            if handler is None:
+                writer.write(b"HTTP/1.1 503 connection refused\r\n\r\n")
+                return
+            writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
+            await handler(reader, writer)
+        finally:
+            writer.close()
+
 
 @asynccontextmanager
 async def embedded() -> AsyncIterator[Server]:
@@ -139,8 +192,17 @@ async def embedded() -> AsyncIterator[Server]:
 async def envtest(*, controllers: Sequence[str] = ()) -> AsyncIterator[Server]:
     """A real kube-apiserver with its own etcd."""
     async with AsyncExitStack() as stack:
-        plane = ControlPlane(
-            api_server_flags=[f"--watch-cache-sizes={UNCACHED}#0"], controllers=controllers
+        network = _PodNetwork(Path(stack.enter_context(tempfile.TemporaryDirectory())))
+        stack.push_async_callback(_close, await network.start())
+        flags = (
+            f"--watch-cache-sizes={UNCACHED}#0",
+            f"--egress-selector-config-file={network.config}",
         )
+        plane = ControlPlane(api_server_flags=flags, controllers=controllers)
         await stack.enter_async_context(plane)
-        yield _Envtest(plane, _Sessions(plane, stack))
+        yield _Envtest(plane, _Sessions(plane, stack), network)
+
+
+async def _close(server: asyncio.Server) -> None:
+    server.close()
+    await server.wait_closed()

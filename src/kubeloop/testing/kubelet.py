@@ -1,4 +1,4 @@
-"""What the containers of the embedded server do: for tests of exec, port-forward, cp and logs.
+"""What the containers of the embedded server do: for tests of exec, ports, cp and logs.
 
 Guarantees: thread-safe, as the methods of `APIServer`; entries survive a restart of the server. No
 program of this machine is ever started, and no container runs: a command is a Python function.
@@ -90,7 +90,8 @@ class Kubelet:
     def port(self, port: int, target: PortTarget, *, pod: str = "*", namespace: str = "*") -> None:
         """Register a port: a local address, or an `async` function with a reader and a writer.
 
-        All other ports refuse connections.
+        It is what port-forward and the proxies of pods and services connect to. All other ports
+        refuse connections.
 
         Raises: InvalidArgument when `port` is no port.
         """

@@ -26,6 +26,8 @@ from .authn import Authenticator, Headers, Subject, subject_of
 __all__ = ["ADMIN", "Security"]
 
 ADMIN = User("kubernetes-admin", "", ("system:masters", "system:authenticated"))
+# What RequestInfo makes of methods that mean nothing at a path.
+_VERBS = {"HEAD": "get", "POST": "create", "PUT": "update", "PATCH": "patch"}
 _CONNECTS = frozenset({"attach", "exec", "portforward"})
 
 
@@ -89,7 +91,7 @@ def attributes_of(user: User, request: Request) -> Attributes:
         return Attributes(user, request.method.lower(), path=request.path)
     return Attributes(
         user,
-        request.verb or request.method.lower(),
+        request.verb or _VERBS.get(request.method, ""),
         group=path.group,
         version=path.version,
         resource=path.plural,

@@ -20,7 +20,14 @@ from ..faults import SeenRequest
 from ..identity import User
 from .options import Query
 
-__all__ = ["Request", "ResourcePath", "parse_request", "parse_resource_path", "verb_of"]
+__all__ = [
+    "Request",
+    "ResourcePath",
+    "is_proxied",
+    "parse_request",
+    "parse_resource_path",
+    "verb_of",
+]
 
 
 @final
@@ -107,15 +114,18 @@ def parse_resource_path(path: str) -> ResourcePath | None:
         del steps[0]
     if "%" in path:
         steps = list(map(unquote, steps))
-    if not all(steps):
-        return None
     # `namespaces/x/pods` is a collection in the namespace x, but `namespaces/x/status` is a
     # subresource of the Namespace itself: RequestInfo has the same special case.
     namespace = ""
     in_namespace = len(steps) > 2 and steps[0] == "namespaces"
-    if in_namespace and not (not group and steps[2:] in (["status"], ["finalize"])):
+    if in_namespace and not group:
+        in_namespace = steps[2:] not in (["status"], ["finalize"])
+    if in_namespace:
         namespace, steps = steps[1], steps[2:]
     plural, name, subresource, *rest = [*steps, "", "", ""][: max(len(steps), 3)]
+    # A proxy passes on any path.
+    if (in_namespace and not namespace) or not all(steps[:3] if subresource == "proxy" else steps):
+        return None
     return ResourcePath(
         group=group,
         version=version,
@@ -128,6 +138,12 @@ def parse_resource_path(path: str) -> ResourcePath | None:
     )
 
 
+def is_proxied(path: str) -> bool:
+    """Whether a request for this path is passed on to a service, a pod or a node."""
+    found = parse_resource_path(path) if "/proxy" in path else None
+    return found is not None and found.subresource == "proxy"
+
+
 _OBJECT_VERBS = {"GET": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 _COLLECTION_VERBS = {"GET": "list", "POST": "create", "DELETE": "deletecollection"}
 
@@ -138,6 +154,8 @@ def verb_of(method: str, path: ResourcePath, *, watch: bool) -> str:
     if method == "GET" and (path.watch or (watch and not path.name)) and not path.subresource:
         return "watch"
     if path.name:
+        if method == "HEAD" and path.subresource == "proxy":
+            return "get"
         if method == "POST" and path.subresource:
             return "create"
         return _OBJECT_VERBS.get(method, "")

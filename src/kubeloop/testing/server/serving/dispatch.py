@@ -60,6 +60,7 @@ from ..verbs.deletion import Deleter, DeleteResult
 from ..verbs.lists import list_page
 from ..verbs.logs import LogStream
 from ..verbs.patching import APPLY, JSON_PATCH, MERGE, STRATEGIC, patch_media_type
+from ..verbs.proxies import Proxied
 from ..verbs.subresources import Subresources
 from ..verbs.writing import Verbs
 from ..watching import Hub, Watcher, WatchStart, error_event
@@ -88,7 +89,7 @@ class ListStream(msgspec.Struct, frozen=True):
     warnings: tuple[str, ...] = ()
 
 
-Outcome: TypeAlias = Response | WatchStream | LogStream | ListStream | PodConnection
+Outcome: TypeAlias = Response | WatchStream | LogStream | ListStream | PodConnection | Proxied
 _Verb: TypeAlias = Callable[
     [Request, ServedResource, ResourcePath], Awaitable[Response | WatchStream | ListStream]
 ]
@@ -146,7 +147,7 @@ class Dispatcher:
                 return PAGE_NOT_FOUND
             _check_scope(served, path, verb)
         # From here on kube-apiserver has a route for the path, and the method decides.
-        if not verb:
+        if not verb and path.subresource != "proxy":
             raise _unsupported_method(request, served, path)
         if path.subresource:
             return await self._subresources.respond(request, served, path)

@@ -15,7 +15,7 @@ Every request passes this handler chain, in this order; kube-apiserver's has the
 Guarantees: a client always gets a Status and never a traceback, and no request stops the
 server; a response of more than 128 KiB is compressed for clients that accept gzip.
 See also: `dispatch` (what a request does), `streaming` (watches and logs),
-`remote_commands` and `port_forwards` (connections to pods).
+`remote_commands`, `port_forwards` and `proxying` (connections to pods).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from ..request.negotiation import (
     warning_headers,
 )
 from ..request.options import Query
-from ..request.requests import Request, parse_request
+from ..request.requests import Request, is_proxied, parse_request
 from ..statuses import (
     StatusError,
     bad_request,
@@ -62,11 +62,13 @@ from ..storage.store import encoded
 from ..values.uids import new_uid
 from ..verbs.connections import PodConnection, PortForward, RemoteCommand
 from ..verbs.logs import Logs, LogStream
+from ..verbs.proxies import Proxied
 from .dispatch import Dispatcher, ListStream, WatchStream
 from .streaming import Streamer
 
 if TYPE_CHECKING:
     from .port_forwards import PortForwards
+    from .proxying import Proxies
     from .remote_commands import RemoteCommands
 
 __all__ = ["BODY_LIMIT", "HTTPHandler", "http_server"]
@@ -134,7 +136,9 @@ class HTTPHandler:
         if faults.half_open:
             await asyncio.Event().wait()
         path, query = _parse_target(http)
-        body = await self._read_body(http) if http.body_exists else b""
+        # What a proxy passes on is not read: it may be large, or have no end.
+        is_read = http.body_exists and not is_proxied(path)
+        body = await self._read_body(http) if is_read else b""
         user: User | None = None
         unauthenticated: StatusError | None = None
         try:
@@ -166,7 +170,7 @@ class HTTPHandler:
     async def _stream(
         self,
         http: web.BaseRequest,
-        outcome: WatchStream | LogStream | ListStream | PodConnection,
+        outcome: WatchStream | LogStream | ListStream | PodConnection | Proxied,
         seen: SeenRequest,
         headers: CIMultiDict[str],
     ) -> web.StreamResponse:
@@ -181,6 +185,8 @@ class HTTPHandler:
                 return await self._remote_commands.serve(http, outcome, headers)
             case PortForward():
                 return await self._port_forwards.serve(http, outcome, headers)
+            case Proxied():
+                return await self._proxies.serve(http, outcome, headers)
 
     # Imported on first use: few tests connect to pods.
 
@@ -195,6 +201,12 @@ class HTTPHandler:
         from .port_forwards import PortForwards
 
         return PortForwards(self._programs)
+
+    @functools.cached_property
+    def _proxies(self) -> Proxies:
+        from .proxying import Proxies
+
+        return Proxies(self._programs)
 
     async def _read_body(self, http: web.BaseRequest) -> bytes:
         length = http.content_length

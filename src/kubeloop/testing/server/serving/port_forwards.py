@@ -11,8 +11,6 @@ import asyncio
 import contextlib
 import hashlib
 import logging
-import os
-import socket
 import struct
 from typing import final
 
@@ -22,11 +20,12 @@ from multidict import CIMultiDict
 from kubeloop.kit import TaskOwner, spdy
 
 from ..kubelet.channels import TUNNEL, BadMessage, Subprotocol, choose_forward
+from ..kubelet.ports import PortStreams, connect_port
 from ..kubelet.programs import Programs
 from ..verbs.connections import PortForward
 from .remote_commands import accept, offered_protocols, reject_handshake
 
-__all__ = ["PortForwards"]
+__all__ = ["PortForwards", "log_failure"]
 
 log = logging.getLogger(__name__)
 
@@ -61,7 +60,7 @@ class PortForwards:
             return reject_handshake(http, headers)
         ws = await accept(http, protocol.name, headers)
         with contextlib.suppress(ConnectionError):
-            async with TaskOwner(on_failure=_log_failure) as tasks:
+            async with TaskOwner(on_failure=log_failure) as tasks:
                 target = _Target(self._programs, forward, tasks)
                 if is_tunnel:
                     await _Tunnel(ws, target, tasks).run()
@@ -84,7 +83,8 @@ def _check_ports(ports: tuple[int, ...]) -> str:
     return ""
 
 
-def _log_failure(name: str, error: Exception) -> None:
+def log_failure(name: str, error: Exception) -> None:
+    """Log the failure of a function that is a port; a connection that ends is none."""
     if not isinstance(error, ConnectionError):
         log.error("%s failed", name, exc_info=error)
 
@@ -97,32 +97,14 @@ class _Target:
         self._forward = forward
         self._tasks = tasks
 
-    async def connect(self, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    async def connect(self, port: int) -> PortStreams:
         """Connect to a port. Raises: OSError with a kubelet's text."""
-        found = self._programs.port(port, self._forward.namespace, self._forward.pod)
-        if found is None:
-            raise OSError(self._error(port, "connection refused"))
-        if isinstance(found, tuple):
-            try:
-                return await asyncio.open_connection(*found)
-            except OSError as error:
-                why = os.strerror(error.errno) if error.errno else str(error)
-                raise OSError(self._error(port, why.lower())) from error
-        near, far = socket.socketpair()
+        target = self._programs.port(port, self._forward.namespace, self._forward.pod)
+        name = f"port {port} of pod {self._forward.pod}"
         try:
-            reader, writer = await asyncio.open_connection(sock=far)
-        except BaseException:
-            near.close()
-            raise
-
-        async def handle() -> None:
-            try:
-                await found(reader, writer)
-            finally:
-                writer.close()
-
-        self._tasks.spawn(handle(), name=f"port {port} of pod {self._forward.pod}")
-        return await asyncio.open_connection(sock=near)
+            return await connect_port(target, self._tasks, name=name)
+        except OSError as error:
+            raise OSError(self._error(port, str(error))) from error
 
     def _error(self, port: int, why: str) -> str:
         # containerd names the sandbox of the pod, and its network namespace.

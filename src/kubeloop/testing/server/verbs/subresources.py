@@ -1,9 +1,9 @@
-"""Subresources: status, scale, eviction, binding, token, log, exec, attach, portforward.
+"""Subresources: status, scale, eviction, binding, token, log, exec, attach, portforward, proxy.
 
 Guarantees: a write to a subresource changes only its part of the object; rejections have
 kube-apiserver's Status.
 See also: `writing` (the writes), `objects` (which part a subresource is), `evictions`,
-`scales`, `logs`, `connections`.
+`scales`, `logs`, `connections`, `proxies`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from ..request.negotiation import Response, body_type, decode_body, negotiate
 from ..request.options import NO_OPTIONS, write_options
 from ..request.requests import Request, ResourcePath
 from ..statuses import (
-    StatusError,
     method_not_allowed,
     method_not_supported,
     not_found,
@@ -32,6 +31,7 @@ from .deletion import Deleter
 from .logs import Logs, LogStream
 from .objects import decode_subresource, match_path
 from .patching import APPLY, patch_media_type
+from .proxies import Proxied, proxied
 from .scales import Scales
 from .writing import Verbs
 
@@ -61,13 +61,15 @@ class Subresources:
 
     async def respond(
         self, request: Request, served: ServedResource, path: ResourcePath
-    ) -> Response | LogStream | PodConnection:
+    ) -> Response | LogStream | PodConnection | Proxied:
         """Carry out a request for a subresource. Raises `StatusError`."""
         part = served.part(path.subresource)
         if part is None and served.custom is not None:
             raise not_found(served.group, served.plural, path.name)
-        if part is None or bool(path.namespace) != served.namespaced:
+        if part is None or path.watch or bool(path.namespace) != served.namespaced:
             raise unknown_resource()
+        if path.subresource == "proxy":
+            return self._proxy(request, served, path)
         if request.verb not in part.verbs:
             # The handlers of CRDs and of built-in kinds have different texts for 405.
             if served.custom is not None:
@@ -82,9 +84,17 @@ class Subresources:
                 return self._logs.respond(request, Call(served, path.namespace, path.name))
             case "exec" | "attach" | "portforward":
                 return connect(self._verbs, request, call_for(request, served, path, NO_OPTIONS))
-            case "eviction" | "binding" | "token":
-                return await self._create(request, served, path)
-        raise _not_implemented(path)
+        return await self._create(request, served, path)
+
+    def _proxy(
+        self, request: Request, served: ServedResource, path: ResourcePath
+    ) -> Response | LogStream | Proxied:
+        from .kubelet_paths import respond_as_kubelet
+
+        found = proxied(self._verbs, request, served, path)
+        if found.node and found.path:
+            return respond_as_kubelet(self._verbs, self._logs, request, found)
+        return found
 
     async def _object_part(
         self, request: Request, served: ServedResource, path: ResourcePath
@@ -156,17 +166,3 @@ def _respond_scale(request: Request, served: ServedResource, scale: Object) -> R
 
     as_scale = msgspec.structs.replace(served, group="autoscaling", kind="Scale", custom=None)
     return Response(200, encoded(table(as_scale, [scale])))
-
-
-def _not_implemented(path: ResourcePath) -> StatusError:
-    return StatusError(
-        {
-            "kind": "Status",
-            "apiVersion": "v1",
-            "metadata": {},
-            "status": "Failure",
-            "message": f"the embedded server does not serve {path.plural}/{path.subresource}",
-            "reason": "NotImplemented",
-            "code": 501,
-        }
-    )
