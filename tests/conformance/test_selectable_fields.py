@@ -28,7 +28,7 @@ _SELECTABLE: Final[dict[str, frozenset[str]]] = {
         *("reason", "reportingController", "type"),
     }),
     "secrets": frozenset({"type"}),
-    "namespaces": frozenset({"status.phase", "name"}),
+    "namespaces": frozenset({"status.phase"}),
     "nodes": frozenset({"spec.unschedulable"}),
     "services": frozenset({"spec.clusterIP", "spec.type"}),
     "replicationcontrollers": frozenset({"status.replicas"}),
@@ -41,10 +41,22 @@ _SELECTABLE: Final[dict[str, frozenset[str]]] = {
     "resourceslices.resource.k8s.io": frozenset({"spec.nodeName", "spec.driver"}),
 }  # fmt: skip
 # Fields that some kind has, or that one might expect.
+# These have the name only.
+_WITHOUT_NAMESPACE: Final = frozenset({
+    *("namespaces", "nodes", "certificatesigningrequests.certificates.k8s.io"),
+    *("clustertrustbundles.certificates.k8s.io", "podcertificaterequests.certificates.k8s.io"),
+    "resourceslices.resource.k8s.io",
+})  # fmt: skip
 _CANDIDATES: Final = sorted(
     _NAMED.union(
         *_SELECTABLE.values(),
-        ("metadata.uid", "metadata.generateName", "metadata.labels.a", "metadata.resourceVersion"),
+        (
+            "name",
+            "metadata.uid",
+            "metadata.generateName",
+            "metadata.labels.a",
+            "metadata.resourceVersion",
+        ),
         ("metadata.creationTimestamp", "status.succeeded", "status.readyReplicas"),
         ("spec.replicas", "spec.volumeName", "spec.storageClassName", "spec.ingressClassName"),
         ("spec.holderIdentity", "spec.attacher", "spec.parallelism", "status.conditions", "action"),
@@ -78,4 +90,6 @@ async def test_only_these_fields_can_be_selected(api: RawClient, resource: Resou
 
     assert set(codes.values()) <= {200, 400}
     selectable = {field for field, code in codes.items() if code == 200}
-    assert selectable == _NAMED | _SELECTABLE.get(_name(resource), frozenset())
+    name = _name(resource)
+    missing = {"metadata.namespace"} if name in _WITHOUT_NAMESPACE else set()
+    assert selectable == _NAMED - missing | _SELECTABLE.get(name, frozenset())

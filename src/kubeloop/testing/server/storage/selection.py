@@ -22,6 +22,15 @@ from .store import Entry, Object
 __all__ = ["Selection", "field_paths", "selection"]
 
 _NAMED = ("metadata.name", "metadata.namespace")
+# Kinds whose conversion function knows only the name.
+_WITHOUT_NAMESPACE = frozenset({
+    ("", "namespaces"),
+    ("", "nodes"),
+    ("certificates.k8s.io", "certificatesigningrequests"),
+    ("certificates.k8s.io", "clustertrustbundles"),
+    ("certificates.k8s.io", "podcertificaterequests"),
+    ("resource.k8s.io", "resourceslices"),
+})  # fmt: skip
 
 _INVOLVED = ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
 
@@ -56,11 +65,10 @@ _FIELDS: Mapping[tuple[str, str], Mapping[str, str]] = {
         "type": "type",
     },
     ("", "secrets"): {"type": "type"},
-    ("", "namespaces"): {"status.phase": "status.phase", "name": "metadata.name"},
+    ("", "namespaces"): {"status.phase": "status.phase"},
     ("", "nodes"): {"spec.unschedulable": "spec.unschedulable"},
     ("", "services"): {"spec.clusterIP": "spec.clusterIP", "spec.type": "spec.type"},
     ("", "replicationcontrollers"): {"status.replicas": "status.replicas"},
-    ("apps", "replicasets"): {"status.replicas": "status.replicas"},
     ("batch", "jobs"): {"status.successful": "status.succeeded"},
     ("certificates.k8s.io", "certificatesigningrequests"): {"spec.signerName": "spec.signerName"},
     ("certificates.k8s.io", "clustertrustbundles"): {"spec.signerName": "spec.signerName"},
@@ -78,8 +86,9 @@ _FLAGS = frozenset({"spec.unschedulable", "spec.hostNetwork"})
 
 def field_paths(served: ServedResource) -> dict[str, str]:
     """The selectable fields of a resource, each with its path in the stored object."""
-    found = {name: name for name in _NAMED}
-    found.update(_FIELDS.get((served.group, served.plural), {}))
+    resource = (served.group, served.plural)
+    found = {name: name for name in _NAMED[: 1 if resource in _WITHOUT_NAMESPACE else 2]}
+    found.update(_FIELDS.get(resource, {}))
     if served.custom is not None:
         for path in served.custom.selectable_fields or ():
             bare = str(path).lstrip(".")
