@@ -126,8 +126,8 @@ def test_the_manager_is_named_or_the_start_of_the_user_agent() -> None:
     assert Call(pods, options=named, agent="kubectl/v1.37").manager == "me"
 
 
-def test_a_negative_timeout_is_none() -> None:
-    assert list_options(Query([("timeoutSeconds", "-5")]), watch=True).timeout == 0
+def test_a_negative_timeout_is_no_missing_one() -> None:
+    assert list_options(Query([("timeoutSeconds", "-5")]), watch=True).timeout == -5
 
 
 @pytest.mark.parametrize(

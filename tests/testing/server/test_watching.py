@@ -162,7 +162,7 @@ async def timed() -> AsyncIterator[tuple[Service, ManualClock]]:
         yield server, clock
 
 
-async def test_bookmarks_come_from_time_to_time_and_a_last_one_at_the_timeout(
+async def test_bookmarks_come_from_time_to_time_and_a_last_one_before_the_timeout(
     timed: tuple[Service, ManualClock],
 ) -> None:
     server, clock = timed
@@ -173,8 +173,9 @@ async def test_bookmarks_come_from_time_to_time_and_a_last_one_at_the_timeout(
     ):
         await clock.advance(10)
         first = msgspec.json.decode(await response.content.readline())
-        await clock.advance(5)
+        await clock.advance(3)
         last = msgspec.json.decode(await response.content.readline())
+        await clock.advance(2)
         rest = await response.content.read()
 
     assert first["type"] == last["type"] == "BOOKMARK"

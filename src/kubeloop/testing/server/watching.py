@@ -302,13 +302,14 @@ class Hub:
     def bookmark(self) -> None:
         """Send a bookmark to every watch with allowWatchBookmarks."""
         for watcher in self._watchers():
-            # A stream that still sends initial events has not reached this version.
-            if watcher.bookmarks and watcher.initial is None:
-                self._push(watcher, self.bookmark_for(watcher))
+            self.send_bookmark(watcher)
 
-    def bookmark_for(self, watcher: Watcher) -> bytes:
-        version = max(self._store.version, watcher.after)
-        return watcher.bookmark(version)
+    def send_bookmark(self, watcher: Watcher) -> None:
+        """Send a bookmark to one watch, if it has allowWatchBookmarks."""
+        # A stream that still sends initial events has not reached this version.
+        if watcher.bookmarks and watcher.initial is None:
+            version = max(self._store.version, watcher.after)
+            self._push(watcher, watcher.bookmark(version))
 
     def stats(self) -> HubStats:
         every = list(self._watchers())

@@ -258,7 +258,7 @@ def list_options(query: Query, *, watch: bool = False) -> ListOptions:
         watch=watch or bool(query.flag("watch")),
         bookmarks=bool(query.flag("allowWatchBookmarks")),
         send_initial_events=query.flag("sendInitialEvents"),
-        timeout=max(0, query.number("timeoutSeconds") or 0),
+        timeout=query.number("timeoutSeconds") or 0,
     )
     causes = _watch_causes(options) if options.watch else _list_causes(options)
     if causes:
@@ -369,6 +369,9 @@ def _from_query(query: Query) -> _Body:
         grace_period_seconds=query.number("gracePeriodSeconds"),
         propagation_policy=query.text("propagationPolicy") or None,
         orphan_dependents=query.flag("orphanDependents"),
+        preconditions=_Preconditions(
+            query.text("uid") or None, query.text("resourceVersion") or None
+        ),
         dry_run=query.get("dryRun"),
     )
 

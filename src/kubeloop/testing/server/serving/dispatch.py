@@ -54,7 +54,7 @@ from ..statuses import (
     unknown_resource,
 )
 from ..storage.selection import Selection, selection
-from ..storage.store import Object, encoded
+from ..storage.store import encoded
 from ..verbs.connections import PodConnection
 from ..verbs.deletion import Deleter, DeleteResult
 from ..verbs.lists import list_page
@@ -73,11 +73,12 @@ class WatchStream(msgspec.Struct, frozen=True):
     """A watch that was accepted; the caller closes the watcher."""
 
     watcher: Watcher
-    timeout: int  # seconds; 0 where the server chooses
+    timeout: int  # seconds; 0 where the server chooses, negative for a watch that ends at once
     options: MediaTypeOptions
     warnings: tuple[str, ...] = ()
 
 
+_UNLIMITED: Final = 2**62  # objects
 _PATCH_TYPES: Final = frozenset({APPLY, JSON_PATCH, MERGE, STRATEGIC})
 
 
@@ -149,19 +150,31 @@ class Dispatcher:
         # From here on kube-apiserver has a route for the path, and the method decides.
         if not verb and path.subresource != "proxy":
             raise _unsupported_method(request, served, path)
-        if path.subresource:
+        if path.subresource and not served.warnings:
             return await self._subresources.respond(request, served, path)
-        if verb not in served.verbs:
+        if not path.subresource and verb not in served.verbs:
             raise unknown_resource() if _has_no_objects(served, path) else method_not_allowed()
         if served.custom is None:
             _check_route(request)
         if not served.warnings:
             return await self._by_verb[verb](request, served, path)
+        return await self._respond_with_warnings(request, served, path)
+
+    async def _respond_with_warnings(
+        self, request: Request, served: ServedResource, path: ResourcePath
+    ) -> Outcome:
+        """The response of a deprecated version; an error has the warnings, too."""
+        outcome: Outcome
         try:
-            outcome = await self._by_verb[verb](request, served, path)
+            if path.subresource:
+                outcome = await self._subresources.respond(request, served, path)
+            else:
+                outcome = await self._by_verb[request.verb](request, served, path)
         except StatusError as error:
             error.warnings = (*served.warnings, *error.warnings)
             raise
+        if not isinstance(outcome, Response | WatchStream | ListStream):
+            return outcome
         return msgspec.structs.replace(outcome, warnings=(*served.warnings, *outcome.warnings))
 
     def _respond_unserved(self, request: Request, path: ResourcePath) -> Response:
@@ -263,12 +276,15 @@ class Dispatcher:
         self, request: Request, served: ServedResource, path: ResourcePath
     ) -> Response:
         media = _media(request, served)
-        select = _selection(served, path, list_options(request.query))
+        listed = list_options(request.query)
+        select = _selection(served, path, listed)
         options = delete_options(request.query, _options_body(request))
         call = call_for(request, served, path, NO_OPTIONS)
-        deleted = await self._deleter.delete_collection(call, select, options)
-        metadata: Object = {"resourceVersion": str(self._verbs.store.version)}
-        body = _list_form(served, media, request.query).encode_list(deleted, metadata)
+        # Without a limit kube-apiserver lists all pages, each with a limit of its own.
+        listed = msgspec.structs.replace(listed, limit=listed.limit or _UNLIMITED)
+        page = list_page(self._verbs.store, served.storage, select, listed)
+        await self._deleter.delete_all(call, page.entries, options)
+        body = _list_form(served, media, request.query).encode_list(page.entries, page.metadata)
         return Response(200, body, options=media)
 
 

@@ -1,8 +1,8 @@
 """Sends the events of a watch, a log, or a large list, until it ends or is interrupted.
 
-Guarantees: a watch ends at its timeout, with a last bookmark if the client allows bookmarks;
-a stream ends at once when its client disconnects; a fault interrupts a stream in the middle
-of an event.
+Guarantees: a watch ends at its timeout, with a bookmark shortly before if the client allows
+bookmarks; a stream ends at once when its client disconnects; a fault interrupts a stream in the
+middle of an event.
 See also: `watching` (the events), `verbs.logs` (logs), `faults` (the faults).
 """
 
@@ -29,6 +29,8 @@ __all__ = ["Streamer"]
 
 # MinRequestTimeout of kube-apiserver: a watch without a timeout lasts one to two times this.
 _MIN_TIMEOUT = 1800.0
+# Seconds before the end of a watch; one that is not longer gets no last bookmark.
+_LAST_BOOKMARK = 2.0
 _UNLIMITED = 10**12
 
 
@@ -122,8 +124,15 @@ class Streamer:
         stream: WatchStream,
         seen: SeenRequest,
     ) -> None:
+        if stream.timeout < 0:
+            return  # over before it begins
         seconds = stream.timeout or _MIN_TIMEOUT * (1 + random.random())
         cut = self._faults.cut_for(seen)
+        last_bookmark = None
+        if stream.watcher.bookmarks and seconds > _LAST_BOOKMARK:
+            last_bookmark = self._clock.timer(
+                seconds - _LAST_BOOKMARK, lambda: self._hub.send_bookmark(stream.watcher)
+            )
         try:
             async with self._clock.timeout(seconds) as bound:
                 if cut is None:
@@ -134,12 +143,11 @@ class Streamer:
             if not bound.expired():
                 raise
             if self._faults.delivery_delay:
-                return  # events that were late are not sent, and a bookmark would skip them
-            rest = stream.watcher.take()
-            if stream.watcher.bookmarks:
-                # After the rest: a client may start its next watch at the bookmark.
-                rest.append(self._hub.bookmark_for(stream.watcher))
-            await response.write(b"".join(rest))
+                return  # events that were late are not sent
+            await response.write(b"".join(stream.watcher.take()))
+        finally:
+            if last_bookmark is not None:
+                last_bookmark.cancel()
 
     async def _pump(
         self, request: web.BaseRequest, response: web.StreamResponse, stream: WatchStream

@@ -8,6 +8,7 @@ See also: `controllers.gc` (dependents), `controllers.namespaces` (content of a 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import TypeAlias, final
 
@@ -18,7 +19,6 @@ from ..request.calls import Call
 from ..request.options import DeleteOptions
 from ..schema.crd_status import mark_deleted
 from ..statuses import StatusError, conflict, success
-from ..storage.selection import Selection
 from ..storage.store import Entry, Object, timestamp
 from .kinds import orphans_by_default, returns_deleted
 from .objects import is_removable
@@ -245,13 +245,11 @@ class Deleter:
             return dry_run_entry(obj, entry)
         return self._verbs.store.write(call.served.storage, obj)
 
-    async def delete_collection(
-        self, call: Call, select: Selection, options: DeleteOptions
-    ) -> list[Entry]:
-        """Delete the selected objects and return them. Cancelled, it leaves the rest."""
-        collection = self._verbs.store.collection(call.served.storage)
-        found = [e for e in collection.select(select.namespace) if select.selects(e)]
-        for entry in found:
+    async def delete_all(
+        self, call: Call, entries: Iterable[Entry], options: DeleteOptions
+    ) -> None:
+        """Delete these objects of one kind. Cancelled, it leaves the rest."""
+        for entry in entries:
             one = msgspec.structs.replace(call, namespace=entry.namespace, name=entry.name)
             try:
                 await self.delete(one, options)
@@ -259,7 +257,6 @@ class Deleter:
                 # Another request may have deleted it while a webhook ran.
                 if error.code != 404:
                     raise
-        return found
 
 
 def _has_no_policy(options: DeleteOptions) -> bool:
