@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
-from kubeloop.testing.server.builtin.limit_admission import admit_limits
+from kubeloop.testing.server.builtin.limit_admission import (
+    check_limits,
+    with_default_limits,
+)
 from kubeloop.testing.server.controllers.manager import ControllerManager
 from kubeloop.testing.server.controllers.protection import ProtectionController
 from kubeloop.testing.server.identity import Objects
@@ -37,7 +40,10 @@ def limits(**item: Any) -> Json:
 
 
 def admit(obj: Json, **collections: list[Json]) -> Json:
-    return admit_limits(obj, objects_of(**collections), "pods")
+    objects = objects_of(**collections)
+    admitted = with_default_limits(obj, objects)
+    check_limits(admitted, objects, "pods")
+    return admitted
 
 
 def test_containers_get_the_default_limits_of_their_namespace() -> None:

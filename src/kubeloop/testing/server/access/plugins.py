@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Final, TypeAlias, final
 
-from ..builtin.limit_admission import admit_limits
+from ..builtin.limit_admission import check_limits, with_default_limits
 from ..builtin.preparation import with_default_tolerations
 from ..builtin.value_rules import parse_quantity
 from ..controllers.namespaces import NAMESPACES
@@ -102,7 +102,7 @@ class Plugins:
 
     def _admit_pod(self, call: Call, pod: Object) -> Object:
         if self._store.collection(_LIMIT_RANGES).entries:
-            pod = admit_limits(pod, self._store.objects, "pods")
+            pod = with_default_limits(pod, self._store.objects)
         node = value_at(pod, "spec", "nodeName")
         if node:
             pod = self._with_topology(pod, node)
@@ -187,6 +187,8 @@ class Plugins:
         return {**spec, "tolerations": [*own, *more]} if more else spec
 
     def _check_pod(self, call: Call, pod: Object, old: Object | None) -> list[str]:
+        if call.part == "resize" or old is None:
+            self._check_limits(pod, old, "pods")
         if call.part not in _POD_PARTS:
             return []
         if old is None:
@@ -195,6 +197,11 @@ class Plugins:
         if namespace is None or not pod_security_plugin.has_policy(namespace):
             return []
         return pod_security_plugin.check_pod(namespace, pod, old)
+
+    def _check_limits(self, obj: Object, old: Object | None, plural: str) -> None:
+        is_ending = old is not None and "deletionTimestamp" in old["metadata"]
+        if self._store.collection(_LIMIT_RANGES).entries and not is_ending:
+            check_limits(obj, self._store.objects, plural)
 
     def _check_pod_overhead(self, call: Call, pod: Object) -> None:
         spec = pod.get("spec") or {}
@@ -228,7 +235,7 @@ class Plugins:
     # --- classes
 
     def _admit_claim(self, call: Call, claim: Object) -> Object:
-        claim = _protect(call, admit_limits(claim, self._store.objects, "persistentvolumeclaims"))
+        claim = _protect(call, claim)
         spec, annotations = claim.get("spec") or {}, claim["metadata"].get("annotations") or {}
         if spec.get("storageClassName") is not None or _CLASS_ANNOTATION in annotations:
             return claim
@@ -255,6 +262,8 @@ class Plugins:
         return min(e.name for e in found if e.metadata["creationTimestamp"] == newest)
 
     def _check_claim(self, call: Call, claim: Object, old: Object | None) -> list[str]:
+        if not call.part:
+            self._check_limits(claim, old, "persistentvolumeclaims")
         # The plugin PersistentVolumeClaimResize.
         if old is None or call.part or not _grows(claim, old):
             return []

@@ -17,7 +17,7 @@ from ..statuses import forbidden
 from ..values.json_values import map_field, value_at
 from .value_rules import enumerate_objects, parse_quantity
 
-__all__ = ["admit_limits"]
+__all__ = ["check_limits", "with_default_limits"]
 
 _Raw: TypeAlias = Mapping[str, Any]
 
@@ -25,31 +25,31 @@ _ANNOTATION: Final = "kubernetes.io/limit-ranger"
 _GROUPS: Final = (("containers", "container"), ("initContainers", "init container"))
 
 
-def admit_limits(obj: JsonObject, objects: Objects, plural: str) -> JsonObject:
-    """`obj` with the default limits of its namespace.
+def with_default_limits(pod: JsonObject, objects: Objects) -> JsonObject:
+    """A pod with the default limits of its namespace."""
+    for each in _ranges(pod, objects):
+        pod = _with_defaults(pod, each)
+    return pod
 
-    Raises:
-        StatusError: it exceeds a limit (403).
-    """
-    namespace = value_at(obj, "metadata", "namespace")
-    ranges = [
-        each
-        for each in objects("", "limitranges")
-        if value_at(each, "metadata", "namespace") == namespace
-    ]
-    for each in ranges:
-        if plural == "pods":
-            obj = _with_defaults(obj, each)
+
+def check_limits(obj: JsonObject, objects: Objects, plural: str) -> None:
+    """Raises `StatusError` 403 if `obj` exceeds a limit of its namespace."""
     problems = [
         problem
-        for each in ranges
+        for each in _ranges(obj, objects)
         for _, item in enumerate_objects(value_at(each, "spec", "limits"))
         for problem in _problems(obj, item, plural)
     ]
     if problems:
         why = problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]"
         raise forbidden("", plural, value_at(obj, "metadata", "name") or "", why)
-    return obj
+
+
+def _ranges(obj: _Raw, objects: Objects) -> Iterator[_Raw]:
+    namespace = value_at(obj, "metadata", "namespace")
+    for each in objects("", "limitranges"):
+        if value_at(each, "metadata", "namespace") == namespace:
+            yield each
 
 
 # --- defaults

@@ -14,7 +14,7 @@ from kubeloop.wire import InvalidArgument
 
 from ..request.calls import Call
 from ..request.options import DeleteOptions, Query, delete_options
-from ..statuses import Cause, StatusError, bad_request, too_many_requests
+from ..statuses import Cause, StatusError, bad_request, too_many_requests, untyped_error
 from ..storage.store import Entry, Object
 from .deletion import Deleter
 from .writing import Verbs
@@ -22,6 +22,10 @@ from .writing import Verbs
 __all__ = ["evict"]
 
 _BUDGETS = ("policy", "poddisruptionbudgets")
+_TWO_BUDGETS = (
+    "This pod has more than one PodDisruptionBudget, which the eviction subresource does not "
+    "support."
+)
 _MESSAGE = "Cannot evict pod as it would violate the pod's disruption budget."
 
 
@@ -75,7 +79,7 @@ def _budgets(verbs: Verbs, pod: Entry) -> Iterator[Entry]:
 def _take_disruption(verbs: Verbs, budgets: list[Entry], pod: Entry, *, dry_run: bool) -> None:
     # EvictionREST: which of several budgets to take from is undefined, so none is used.
     if len(budgets) > 1:
-        raise _two_budgets()
+        raise untyped_error(_TWO_BUDGETS)
     budget = budgets[0]
     status = budget.obj.get("status") or {}
     # checkAndDecrement: the numbers belong to an older spec, so a client should retry.
@@ -98,20 +102,3 @@ def _take_disruption(verbs: Verbs, budgets: list[Entry], pod: Entry, *, dry_run:
 def _violation(why: str, *, retry_after: int = 0) -> StatusError:
     cause = Cause(reason="DisruptionBudget", message=why)
     return too_many_requests(_MESSAGE, retry_after=retry_after, causes=[cause])
-
-
-def _two_budgets() -> StatusError:
-    return StatusError(
-        {
-            "kind": "Status",
-            "apiVersion": "v1",
-            "metadata": {},
-            "status": "Failure",
-            "message": (
-                "This pod has more than one PodDisruptionBudget, which the eviction subresource "
-                "does not support."
-            ),
-            "reason": "InternalError",
-            "code": 500,
-        }
-    )

@@ -42,7 +42,14 @@ __all__ = [
     "match_path",
     "read_object",
     "with_system_metadata",
+    "without_repeated_owners",
 ]
+
+_REPEATED_OWNERS = (
+    ".metadata.ownerReferences contains duplicate entries{when}; API server dedups owner "
+    "references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; "
+    "duplicate UID(s) observed: {uids}"
+)
 
 
 class DecodedObject(NamedTuple):
@@ -344,3 +351,30 @@ def is_removable(obj: Object) -> bool:
     # A namespace has its finalizers in the spec.
     is_namespace = obj.get("kind") == "Namespace" and obj.get("apiVersion") == "v1"
     return not (is_namespace and (obj.get("spec") or {}).get("finalizers"))
+
+
+def without_repeated_owners(
+    obj: Object, warnings: list[str], *, is_mutated: bool = False
+) -> Object:
+    """The object with each owner once; a warning about repeated ones is added to `warnings`.
+
+    kube-apiserver does this for the body of a create and an update, and for every object after
+    mutating admission (`is_mutated`), which for patches is the only time.
+    """
+    meta = obj.get("metadata")
+    if not isinstance(meta, dict):
+        return obj
+    references = meta.get("ownerReferences")
+    if not isinstance(references, list) or len(references) < 2:
+        return obj
+    kept = [each for at, each in enumerate(references) if each not in references[:at]]
+    if len(kept) == len(references):
+        return obj
+    repeated = [
+        str(each.get("uid", ""))
+        for at, each in enumerate(references)
+        if each in references[:at]
+    ]  # fmt: skip
+    when = " after mutating admission happens" if is_mutated else ""
+    warnings.append(_REPEATED_OWNERS.format(when=when, uids=", ".join(repeated)))
+    return {**obj, "metadata": {**meta, "ownerReferences": kept}}

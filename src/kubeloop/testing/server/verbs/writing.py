@@ -66,6 +66,7 @@ from .objects import (
     match_path,
     read_object,
     with_system_metadata,
+    without_repeated_owners,
 )
 from .patching import (
     APPLY,
@@ -136,6 +137,7 @@ class Verbs:
     async def create(self, call: Call, raw: bytes, media: str) -> WriteResult:
         """Create the object in a body. Cancelled before the store, it leaves nothing behind."""
         decoded = read_object(call.served, raw, media, validation=call.options.validation)
+        decoded = decoded._replace(obj=without_repeated_owners(decoded.obj, decoded.warnings))
         return await _with_warnings(self.create_object(call, decoded), decoded)
 
     async def create_object(self, call: Call, decoded: DecodedObject) -> WriteResult:
@@ -163,13 +165,13 @@ class Verbs:
         if has_webhooks:
             call = _with_name(call, obj)
             obj, more = await self._mutate(call, "CREATE", obj, None)
-            warnings = [*warnings, *more]
+            warnings += more
             call = _with_name(call, obj)
-        warnings = [*warnings, *self._validate(call, obj, None)]
-        if reviewed := self.admission.review(call, obj, None):
-            warnings = [*warnings, *reviewed]
+        obj = without_repeated_owners(obj, warnings, is_mutated=True)
+        warnings += self._validate(call, obj, None)
+        warnings += self.admission.review(call, obj, None)
         if has_webhooks:
-            warnings = [*warnings, *await self.admission.validate(call, "CREATE", obj, None)]
+            warnings += await self.admission.validate(call, "CREATE", obj, None)
         meta, is_dry_run = obj["metadata"], call.options.dry_run
         if not is_dry_run:
             check_new_version(obj)
@@ -223,6 +225,7 @@ class Verbs:
     async def update(self, call: Call, raw: bytes, media: str) -> WriteResult:
         """Replace an object or one subresource. Cancelled, it leaves the old object."""
         decoded = read_object(call.served, raw, media, validation=call.options.validation)
+        decoded = decoded._replace(obj=without_repeated_owners(decoded.obj, decoded.warnings))
         return await _with_warnings(self.update_object(call, decoded), decoded)
 
     async def update_object(self, call: Call, decoded: DecodedObject) -> WriteResult:
@@ -251,7 +254,8 @@ class Verbs:
     ) -> WriteResult:
         """Store `sent` in place of `old`, if `old` is still the current state in the end.
 
-        `applied` says that the managed fields of `sent` are final.
+        `applied` says that the managed fields of `sent` are final. Warnings about the
+        object are added to `warnings`, and sent even if it is rejected later.
         """
         with self._allocator.reserve() as reservation:
             return await self._replace(call, old, sent, warnings, reservation, applied=applied)
@@ -286,15 +290,14 @@ class Verbs:
         has_webhooks = self.admission.has_webhooks()
         if has_webhooks:
             obj, more = await self._mutate(call, "UPDATE", obj, old.obj)
-            warnings = [*warnings, *more]
+            warnings += more
+        obj = without_repeated_owners(obj, warnings, is_mutated=True)
         # Counted after defaulting and webhooks: only a change that is stored counts.
         obj = with_generation(served, old.obj, obj, part=call.part)
-        warnings = [*warnings, *self._validate(call, obj, old.obj)]
-        if reviewed := self.admission.review(call, obj, old.obj):
-            warnings = [*warnings, *reviewed]
+        warnings += self._validate(call, obj, old.obj)
+        warnings += self.admission.review(call, obj, old.obj)
         if has_webhooks:
-            more = await self.admission.validate(call, "UPDATE", obj, old.obj)
-            warnings = [*warnings, *more]
+            warnings += await self.admission.validate(call, "UPDATE", obj, old.obj)
         if self._has_changed(call, old):
             raise conflict(served.group, served.plural, call.name)
         entry = self._store_update(call, obj, old, applied=applied)
@@ -382,8 +385,13 @@ class Verbs:
             raise unreadable_result(error, result) from error
 
     async def _apply(self, call: Call, old: Entry | None, raw: bytes) -> WriteResult:
-        served = call.served
         decoded = self._decode_applied(call, raw)
+        return await _with_warnings(self._store_applied(call, old, decoded), decoded)
+
+    async def _store_applied(
+        self, call: Call, old: Entry | None, decoded: DecodedObject
+    ) -> WriteResult:
+        served = call.served
         if old is not None:
             decoded = decoded._replace(obj=with_url_name(decoded.obj, call.name))
         applied = match_path(served, decoded.obj, call.namespace, call.name)
