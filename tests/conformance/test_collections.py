@@ -119,9 +119,25 @@ async def test_a_watch_with_a_negative_timeout_ends_at_once(api: RawClient, seco
 
 
 @pytest.mark.parametrize("seconds", [1, 2])
-async def test_a_watch_of_two_seconds_gets_no_bookmark(api: RawClient, seconds: int) -> None:
+async def test_a_watch_of_up_to_two_seconds_gets_no_bookmark(api: RawClient, seconds: int) -> None:
     version = (await api.get(api.at("configmaps"))).meta["resourceVersion"]
     query = {"timeoutSeconds": seconds, "resourceVersion": version, "allowWatchBookmarks": True}
 
     async with api.watch(api.at("configmaps"), **query) as watch:
         assert await watch.rest() == []
+
+
+@pytest.mark.parametrize("has_changed", [True, False])
+async def test_a_longer_watch_gets_one_before_its_end_if_anything_has_changed(
+    api: RawClient, *, has_changed: bool
+) -> None:
+    path = api.at("configmaps")
+    version = (await api.get(path)).meta["resourceVersion"]
+    query = {"timeoutSeconds": 4, "resourceVersion": version, "allowWatchBookmarks": True}
+
+    async with api.watch(path, labelSelector="name=none", **query) as watch:
+        if has_changed:
+            await api.create(path, {"metadata": {"name": "other"}})
+        events = await watch.rest()
+
+    assert {event["type"] for event in events} == ({"BOOKMARK"} if has_changed else set())

@@ -53,15 +53,32 @@ async def test_a_client_without_credentials_is_anonymous(anonymous: RawClient) -
     assert 'User "system:anonymous" cannot list resource "nodes"' in reply.message
 
 
-@pytest.mark.parametrize("path", ["/version", "/healthz", "/livez", "/readyz"])
+@pytest.mark.parametrize(
+    "path", ["/version", "/version/", "/healthz", "/livez", "/readyz", "/readyz?verbose"]
+)
 async def test_an_anonymous_client_may_read_health_and_version(
     anonymous: RawClient, path: str
 ) -> None:
     assert (await anonymous.get(path)).code == 200
 
 
-async def test_an_anonymous_client_may_not_read_discovery(anonymous: RawClient) -> None:
-    assert (await anonymous.get("/apis")).code == 403
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/", "/api", "/api/v1", "/apis", "/openapi/v2", "/openapi/v3", "/metrics", "/nothing"),
+        *("/livez/ping", "/healthz/etcd", "/openid/v1/jwks", "/.well-known/openid-configuration"),
+    ],
+)
+async def test_an_anonymous_client_may_read_nothing_else(anonymous: RawClient, path: str) -> None:
+    reply = await anonymous.get(path)
+
+    assert (reply.code, reply.reason) == (403, "Forbidden")
+    assert f'User "system:anonymous" cannot get path "{path}"' in reply.message
+
+
+@pytest.mark.parametrize("path", ["/version", WHOAMI])
+async def test_an_anonymous_client_may_send_nothing(anonymous: RawClient, path: str) -> None:
+    assert (await anonymous("POST", path, {})).code == 403
 
 
 @pytest.mark.parametrize("text", ["nonsense", "a.b.c"])

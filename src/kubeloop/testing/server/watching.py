@@ -305,10 +305,11 @@ class Hub:
             self.send_bookmark(watcher)
 
     def send_bookmark(self, watcher: Watcher) -> None:
-        """Send a bookmark to one watch, if it has allowWatchBookmarks."""
-        # A stream that still sends initial events has not reached this version.
-        if watcher.bookmarks and watcher.initial is None:
-            version = max(self._store.version, watcher.after)
+        """Send a bookmark to one watch with allowWatchBookmarks, if anything was written."""
+        version = self._store.version
+        # A stream that still sends initial events has not reached this version, and one that
+        # began at this version knows it.
+        if watcher.bookmarks and watcher.initial is None and version > watcher.after:
             self._push(watcher, watcher.bookmark(version))
 
     def stats(self) -> HubStats:
