@@ -166,8 +166,8 @@ PYTHON_PEERS = (
         ("tests/e2e", "examples"),
         (
             *("--only-e2e", "--confcutdir=.", "-p", "looptime", "-o", "log_level=DEBUG"),
-            # Its settings make unclosed sockets errors, and kopf ends its event loop without
-            # waiting for the close handshake of TLS: a race with any server.
+            # Its settings make unclosed sockets errors; on a busy machine the event loop of kopf
+            # may end before a TLS connection is closed.
             *("-W", "ignore::pytest.PytestUnraisableExceptionWarning"),
         ),
     ),
