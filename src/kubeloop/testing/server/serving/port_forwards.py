@@ -104,19 +104,30 @@ class _Target:
         try:
             return await connect_port(target, self._tasks, name=name)
         except OSError as error:
-            raise OSError(self._error(port, str(error))) from error
+            raise OSError(self._connect_error(port, str(error))) from error
+
+    def reset_error(self, port: int) -> str:
+        """A kubelet's text when a port resets its connection."""
+        return self._error(port, f"read tcp4 127.0.0.1:{port}: read: connection reset by peer")
+
+    def _connect_error(self, port: int, why: str) -> str:
+        return self._error(
+            port,
+            f'failed to connect to localhost:{port} inside namespace "{self._sandbox()}", '
+            f"IPv4: dial tcp4 127.0.0.1:{port}: connect: {why} "
+            f"IPv6 dial tcp6: address localhost: no suitable address ",
+        )
 
     def _error(self, port: int, why: str) -> str:
         # containerd names the sandbox of the pod, and its network namespace.
-        sandbox = hashlib.sha256(self._forward.uid.encode()).hexdigest()
         space = f"/var/run/netns/cni-{self._forward.uid}"
         return (
-            f"error forwarding port {port} to pod {sandbox}, uid : "
-            f'failed to execute portforward in network namespace "{space}": '
-            f'failed to connect to localhost:{port} inside namespace "{sandbox}", '
-            f"IPv4: dial tcp4 127.0.0.1:{port}: connect: {why} "
-            f"IPv6 dial tcp6: address localhost: no suitable address "
+            f"error forwarding port {port} to pod {self._sandbox()}, uid : "
+            f'failed to execute portforward in network namespace "{space}": {why}'
         )
+
+    def _sandbox(self) -> str:
+        return hashlib.sha256(self._forward.uid.encode()).hexdigest()
 
 
 # --- SPDY
@@ -220,9 +231,13 @@ class _Tunnel:
                 pair.writer = writer
                 if pair.end.is_set():
                     await _write(writer, b"", is_last=True)
-                with contextlib.suppress(ConnectionError):
-                    while data := await reader.read(_PIECE):
-                        await self._send_on(pair.data, data)
+                while data := await _read(reader):
+                    await self._send_on(pair.data, data)
+                if data is None:
+                    error = self._target.reset_error(pair.port).encode()
+                    return
+                # As a kubelet, which ends the data after it has reported how it ended.
+                await self._end(pair.error)
                 await self._end(pair.data)
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(pair.end.wait(), _LINGER)
@@ -247,6 +262,14 @@ class _Tunnel:
         # The whole message is written before the first wait, so frames stay in order.
         if data and not self._ws.closed:
             await self._ws.send_bytes(data)
+
+
+async def _read(reader: asyncio.StreamReader) -> bytes | None:
+    """The next data of a port; empty at its end, None if the port reset the connection."""
+    try:
+        return await reader.read(_PIECE)
+    except ConnectionError:
+        return None
 
 
 async def _write(writer: asyncio.StreamWriter, data: bytes, *, is_last: bool) -> None:
@@ -299,15 +322,16 @@ class _Channels:
             await self._send(channel + 1, str(error).encode())
             return None
         self._writers[channel] = writer
-        return self._tasks.spawn(self._copy(channel, reader, writer), name=f"forward {port}")
+        return self._tasks.spawn(self._copy(channel, port, reader, writer), name=f"forward {port}")
 
     async def _copy(
-        self, channel: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+        self, channel: int, port: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         try:
-            with contextlib.suppress(ConnectionError):
-                while data := await reader.read(_PIECE):
-                    await self._send(channel, data)
+            while data := await _read(reader):
+                await self._send(channel, data)
+            if data is None:
+                await self._send(channel + 1, self._target.reset_error(port).encode())
         finally:
             del self._writers[channel]
             writer.close()
