@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import socket
+import struct
 from contextlib import aclosing
 
 import pytest
@@ -67,6 +70,17 @@ async def test_a_cancelled_command_ends(plane: ControlPlane) -> None:
             await pods.exec("web", ["sleep"])
 
 
+async def ask(port: int, data: bytes) -> bytes:
+    """Send data and the end of it, and read to the end."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        writer.write(data)
+        writer.write_eof()
+        return await reader.read()
+    finally:
+        writer.close()
+
+
 async def test_a_port_is_forwarded_in_both_directions(plane: ControlPlane) -> None:
     """WTC-27, WTC-28"""
 
@@ -79,20 +93,50 @@ async def test_a_port_is_forwarded_in_both_directions(plane: ControlPlane) -> No
     pods = plane.client().core_v1.pods("default")
     server = await asyncio.start_server(echo, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
-
-    async def ask(local: int, data: bytes) -> bytes:
-        reader, writer = await asyncio.open_connection("127.0.0.1", local)
-        writer.write(data)
-        writer.write_eof()
-        answer = await reader.read()
-        writer.close()
-        return answer
-
     async with server, pods.port_forward("web", port) as forward:
         data = [str(each).encode() * 1000 for each in range(20)]
         answers = await asyncio.gather(*(ask(forward.port, each) for each in data))
 
     assert answers == [each + b"!" for each in data]
+
+
+async def test_200_uploads_at_once_arrive_whole(plane: ControlPlane) -> None:
+    async def summarize(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(hashlib.sha256(await reader.read()).digest())
+        writer.close()
+
+    pods = plane.client().core_v1.pods("default")
+    server = await asyncio.start_server(summarize, "127.0.0.1", 0, backlog=256)
+    port = server.sockets[0].getsockname()[1]
+    async with server, pods.port_forward("web", port) as forward:
+        data = [str(each).encode() * 100_000 for each in range(200)]
+        answers = await asyncio.gather(*(ask(forward.port, each) for each in data))
+
+        assert answers == [hashlib.sha256(each).digest() for each in data]
+        assert (forward.stats().failed, forward.stats().tunnels) == (0, 1)
+
+
+async def test_a_connection_that_the_pod_resets_is_reset(plane: ControlPlane) -> None:
+    async def reset(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"a part")
+        await writer.drain()
+        await reader.read(1)
+        linger = struct.pack("ii", 1, 0)
+        writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+        writer.transport.abort()
+
+    pods = plane.client().core_v1.pods("default")
+    server = await asyncio.start_server(reset, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    async with server, pods.port_forward("web", port) as forward:
+        reader, writer = await asyncio.open_connection("127.0.0.1", forward.port)
+        assert await reader.read(100) == b"a part"
+        writer.write(b"x")
+
+        with pytest.raises(ConnectionResetError):
+            await reader.read()
+        assert forward.stats().failed == 1
+        writer.close()
 
 
 async def test_a_refused_connection_is_reported(plane: ControlPlane) -> None:

@@ -28,30 +28,22 @@ from kubeloop.errors import (
     TimeoutExceeded,
     TransportError,
 )
-from kubeloop.kit import Clock, ManualClock, SystemClock
+from kubeloop.kit import Clock, ManualClock
 from kubeloop.rest.websocket import WebSocket, check_handshake, handshake_headers
 from tests.support.certificates import Authority
+from tests.support.websockets import (
+    BINARY,
+    CLOSE,
+    CONTINUATION,
+    PING,
+    PONG,
+    TEXT,
+    Wire,
+    frame,
+    new_socket,
+)
 
-TEXT, BINARY, CONTINUATION, CLOSE, PING, PONG = 1, 2, 0, 8, 9, 10
 MIB = 1024 * 1024
-
-
-def frame(
-    opcode: int, payload: bytes = b"", *, fin: bool = True, rsv: int = 0, mask: bytes = b""
-) -> bytes:
-    """A frame of the server, which may break any rule."""
-    head = bytes([(0x80 if fin else 0) | rsv << 4 | opcode])
-    size = len(payload)
-    masked = 0x80 if mask else 0
-    if size < 126:
-        head += bytes([masked | size])
-    elif size < 2**16:
-        head += struct.pack("!BH", masked | 126, size)
-    else:
-        head += struct.pack("!BQ", masked | 127, size)
-    if mask:
-        payload = bytes(byte ^ mask[place % 4] for place, byte in enumerate(payload))
-    return head + mask + payload
 
 
 def close_frame(code: int, reason: bytes = b"") -> bytes:
@@ -94,19 +86,6 @@ class Peer:
         self.writer.transport.abort()
 
 
-def new_socket(
-    clock: Clock | None = None, *, max_size: int | None = None, heartbeat: float | None = None
-) -> WebSocket:
-    return WebSocket(
-        action="GET pods/web/exec in shop",
-        server="https://example.test:6443",
-        subprotocol="v5.channel.k8s.io",
-        clock=clock or SystemClock(),
-        max_size=max_size,
-        heartbeat=heartbeat,
-    )
-
-
 @asynccontextmanager
 async def connected(
     clock: Clock | None = None,
@@ -143,34 +122,6 @@ async def connected(
         server.close()
         await server.wait_closed()
         await asyncio.sleep(0)  # the transports report their end
-
-
-class Wire(asyncio.Transport):
-    """A transport in memory: for every split of a stream, without sockets."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.written = b""
-        self.aborted = False
-        self.paused = False
-
-    def write(self, data: bytes | bytearray | memoryview) -> None:
-        self.written += bytes(data)
-
-    def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
-        pass
-
-    def is_closing(self) -> bool:
-        return self.aborted
-
-    def pause_reading(self) -> None:
-        self.paused = True
-
-    def resume_reading(self) -> None:
-        self.paused = False
-
-    def abort(self) -> None:
-        self.aborted = True
 
 
 async def results(socket: WebSocket) -> list[bytes | str | None]:
@@ -722,6 +673,71 @@ async def test_a_cancelled_send_sends_nothing_and_others_keep_their_order() -> N
         await asyncio.gather(filling, *waiting, return_exceptions=True)
 
     assert received == [b"1", b"2", b"4", b"5"]
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.booleans(),  # whether the connection is paused
+            st.lists(st.sampled_from((0, 1, 60_000, 300_000)), max_size=3),  # calls of `send`
+            st.lists(st.integers(0, 20), max_size=2),  # which of them are cancelled
+        ),
+        max_size=20,
+    )
+)
+def test_messages_are_sent_in_the_order_of_the_calls(
+    turns: list[tuple[bool, list[int], list[int]]],
+) -> None:
+    """Whatever pauses the connection, and whichever calls are cancelled."""
+    wire = Wire()
+
+    async def main() -> list[int]:
+        socket = new_socket()
+        socket.attach(wire, b"")
+        tasks: list[asyncio.Task[None]] = []
+        for is_paused, sizes, cancelled in [*turns, (False, [], [])]:
+            (socket.pause_writing if is_paused else socket.resume_writing)()
+            for size in sizes:
+                message = struct.pack("!I", len(tasks)) + bytes(size)
+                tasks.append(asyncio.create_task(socket.send(message)))
+            for number in cancelled:
+                if number < len(tasks):
+                    tasks[number].cancel()
+            await asyncio.sleep(0)
+        await asyncio.gather(*tasks, return_exceptions=True)
+        socket.abort()
+        return [number for number, task in enumerate(tasks) if not task.cancelled()]
+
+    expected = asyncio.run(main())
+
+    frames = Protocol(Side.SERVER, max_size=None)
+    frames.receive_data(wire.written)
+    received = [each.data for each in frames.events_received() if isinstance(each, Frame)]
+    assert [struct.unpack_from("!I", each)[0] for each in received] == expected
+
+
+async def test_a_message_that_is_encoded_in_its_turn_is_encoded_only_if_it_is_sent() -> None:
+    socket, wire = new_socket(), Wire()
+    socket.attach(wire, b"")
+    encoded: list[str] = []
+
+    def encode(name: str) -> Callable[[], bytes]:
+        def call() -> bytes:
+            encoded.append(name)
+            return name.encode()
+
+        return call
+
+    socket.pause_writing()
+    sending = [asyncio.create_task(socket.send(encode(name))) for name in ("one", "two", "three")]
+    await asyncio.sleep(0)
+    assert encoded == []
+    sending[1].cancel()
+    socket.resume_writing()
+    await asyncio.gather(*sending, return_exceptions=True)
+
+    assert encoded == ["one", "three"]
+    socket.abort()
 
 
 async def test_a_receive_cancelled_as_a_message_arrives_loses_nothing() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 from kubeloop.errors import StreamBroken, TransportError
 
@@ -30,10 +31,10 @@ class FakeSocket:
     def break_with(self, error: TransportError) -> None:
         self._incoming.put_nowait(error)
 
-    async def send(self, data: bytes | str) -> None:
+    async def send(self, data: bytes | str | Callable[[], bytes]) -> None:
         if self.state != "open":
             raise StreamBroken("the WebSocket is closed")
-        self.sent.append(data)
+        self.sent.append(data() if callable(data) else data)
 
     async def receive(self) -> bytes | str | None:
         message = await self._incoming.get()

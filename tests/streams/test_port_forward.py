@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import socket
+import struct
 
 import pytest
 
@@ -69,6 +71,24 @@ async def test_a_hundred_connections_share_one_tunnel(
     assert sum(seen.path.endswith("/portforward") for seen in server.requests) == 1
 
 
+@pytest.mark.timeout(60)
+async def test_200_uploads_at_once_arrive_whole(
+    server: APIServer, web: ResourceClient[Pod]
+) -> None:
+    async def summarize(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(0)  # the first data has to wait
+        writer.write(hashlib.sha256(await reader.read()).digest())
+        writer.write_eof()
+
+    server.kubelet.port(9000, summarize)
+    data = [str(number).encode() * 50_000 for number in range(200)]
+    async with web.port_forward("web", 9000) as local:
+        answers = await asyncio.gather(*(ask(local.port, each) for each in data))
+
+        assert answers == [hashlib.sha256(each).digest() for each in data]
+        assert (local.stats().failed, local.stats().tunnels) == (0, 1)
+
+
 async def test_large_data_passes_unchanged(web: ResourceClient[Pod]) -> None:
     data = bytes(range(256)) * 40_000
 
@@ -90,13 +110,75 @@ async def test_a_refused_connection_ends_and_the_forward_goes_on(
 ) -> None:
     """WTC-C15"""
     async with web.port_forward("web", 9999, 8080) as local:
-        with contextlib.suppress(ConnectionError):
-            assert await ask(local.ports[0].local, b"x") == b""
+        with pytest.raises(ConnectionResetError):
+            await ask(local.ports[0].local, b"x")
         assert await ask(local.ports[-1].local, b"x") == b"x!"
         assert local.stats().failed == 1
 
     assert "connection to port 9999 of web: forward port 9999 of web" in caplog.text
     assert "refused" in caplog.text
+
+
+async def start_talking(port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A local connection that has received something."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(b"x")
+    assert await reader.read(100) == b"x"
+    return reader, writer
+
+
+async def test_a_connection_that_the_pod_resets_is_reset(
+    server: APIServer, web: ResourceClient[Pod], caplog: pytest.LogCaptureFixture
+) -> None:
+    async def reset(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(await reader.read(1))
+        await writer.drain()
+        await reader.read(1)
+        linger = struct.pack("ii", 1, 0)
+        writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+        writer.transport.abort()
+
+    async with await asyncio.start_server(reset, "127.0.0.1", 0) as pod:
+        server.kubelet.port(9000, pod.sockets[0].getsockname()[:2])
+        async with web.port_forward("web", 9000) as local:
+            reader, writer = await start_talking(local.port)
+            writer.write(b"y")
+            with pytest.raises(ConnectionResetError):
+                await reader.read()
+            assert (local.stats().failed, local.stats().tunnels) == (1, 1)
+
+    assert "connection reset by peer" in caplog.text
+
+
+@pytest.mark.parametrize("reconnect", [True, False])
+async def test_a_connection_whose_tunnel_is_lost_is_reset(
+    proxy: CuttingProxy, web: ResourceClient[Pod], *, reconnect: bool
+) -> None:
+    raised: list[StreamBroken] = []
+    try:
+        async with web.port_forward("web", 8080, reconnect=reconnect) as local:
+            connections = [await start_talking(local.port) for _ in range(3)]
+            proxy.cut()
+            while local.stats().failed < 3:
+                await asyncio.sleep(0)
+    except StreamBroken as error:
+        raised.append(error)
+
+    for reader, _ in connections:
+        with pytest.raises(ConnectionResetError):
+            await reader.read()
+    assert local.stats().failed == 3
+    assert len(raised) == (0 if reconnect else 1)
+
+
+async def test_connections_that_are_open_at_the_end_of_the_block_are_reset(
+    web: ResourceClient[Pod],
+) -> None:
+    async with web.port_forward("web", 8080) as local:
+        reader, _ = await start_talking(local.port)
+
+    with pytest.raises(ConnectionResetError):
+        await reader.read()
 
 
 async def test_an_explicit_local_port_is_used_or_is_an_error(web: ResourceClient[Pod]) -> None:

@@ -9,13 +9,16 @@ from contextlib import asynccontextmanager
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from websockets.frames import Frame as WebSocketFrame
+from websockets.protocol import Protocol, Side
 
 from kubeloop.errors import InvalidArgument, StreamBroken, TimeoutExceeded, TransportError
 from kubeloop.kit import ManualClock, SystemClock, TaskOwner
-from kubeloop.kit.spdy import Data, Frame, Outgoing, RstStream, Session, SynStream
+from kubeloop.kit.spdy import Data, Frame, Limits, Outgoing, RstStream, Session, SynStream
 from kubeloop.streams import ForwardedPort, PortConnection, PortForwardFailed, UnsupportedByServer
 from kubeloop.streams.port_forward import bind_addresses, parse_port
 from kubeloop.streams.tunnel import SpdyTunnel, V4Tunnel
+from tests.support.websockets import BINARY, Wire, frame, new_socket
 
 from .fake_socket import FakeSocket
 
@@ -65,11 +68,13 @@ async def connected(server: SpdyServer) -> AsyncIterator[tuple[PortConnection, i
 async def test_a_connection_has_an_error_and_a_data_stream() -> None:
     """WTC-28"""
     server = SpdyServer()
-    async with connected(server) as (connection, data, _):
+    async with connected(server) as (connection, data, error):
         await connection.write(b"ping")
         await connection.write_eof()
         server.socket.serve(
-            server.session.send(data, b"po"), server.session.send(data, b"ng", fin=True)
+            server.session.send(data, b"po"),
+            server.session.send(error, fin=True),
+            server.session.send(data, b"ng", fin=True),
         )
 
         assert b"".join([chunk async for chunk in connection]) == b"pong"
@@ -118,6 +123,18 @@ async def test_an_error_of_the_pod_is_raised_by_its_connection_only() -> None:
         assert await second.read() == b"fine"
 
 
+async def test_an_error_after_the_end_of_the_data_is_no_end() -> None:
+    """A runtime may end the data before the kubelet reports why."""
+    server = SpdyServer()
+    async with connected(server) as (connection, data, error):
+        server.socket.serve(server.session.send(data, b"half", fin=True))
+        assert await connection.read() == b"half"
+        server.socket.serve(server.session.send(error, b"connection reset by peer", fin=True))
+
+        with pytest.raises(PortForwardFailed, match="connection reset by peer"):
+            await connection.read()
+
+
 async def test_closing_a_connection_resets_its_stream() -> None:
     server = SpdyServer()
     async with connected(server) as (connection, data, error):
@@ -133,10 +150,11 @@ async def test_closing_a_connection_resets_its_stream() -> None:
             await connection.read()
 
 
-async def test_a_stream_that_the_server_resets_is_broken() -> None:
+@pytest.mark.parametrize("stream", [0, 1])
+async def test_a_stream_that_the_server_resets_is_broken(stream: int) -> None:
     server = SpdyServer()
-    async with connected(server) as (connection, data, _):
-        server.socket.serve(server.session.reset(data))
+    async with connected(server) as (connection, *streams):
+        server.socket.serve(server.session.reset(streams[stream]))
 
         with pytest.raises(StreamBroken, match="the server reset the connection"):
             await connection.read()
@@ -193,6 +211,86 @@ async def test_a_connection_that_is_not_accepted_times_out() -> None:
 
     with pytest.raises(TimeoutExceeded, match="did not accept the connection within 30 s"):
         await opening
+
+
+async def test_both_streams_of_a_connection_fit_or_nothing_is_sent() -> None:
+    """The first of them alone would be lost, and with it the compression of all others."""
+    server, limit = SpdyServer(), Limits().streams
+    async with TaskOwner(on_failure=lambda *_: None) as tasks:
+        tasks.spawn(server.tunnel.run(), name="tunnel")
+        opening = [asyncio.ensure_future(server.tunnel.open(8080)) for _ in range(limit // 2)]
+        await asyncio.sleep(0)
+        streams = [each.stream_id for each in server.frames() if isinstance(each, SynStream)]
+        server.socket.serve(*map(server.session.reply, streams))
+        first, *_ = await asyncio.gather(*opening)
+        server.socket.serve(server.session.send(streams[0], fin=True))
+        while server.socket.received <= limit:
+            await asyncio.sleep(0)
+
+        with pytest.raises(StreamBroken, match=f"{limit - 1} are open"):
+            await server.tunnel.open(8080)
+
+        first.close()
+        while not server.frames():
+            await asyncio.sleep(0)
+        again = asyncio.ensure_future(server.tunnel.open(8080))
+        await server.accept()
+        assert (await again).is_usable()
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.booleans(),  # whether the connection is paused
+            st.integers(0, 3),  # connections that are opened
+            st.lists(st.integers(0, 20), max_size=2),  # which of them are cancelled
+        ),
+        max_size=15,
+    )
+)
+def test_the_server_can_decode_all_streams(turns: list[tuple[bool, int, list[int]]]) -> None:
+    """Whatever pauses the WebSocket, and whichever calls are cancelled."""
+    asyncio.run(_open_and_cancel(turns))
+
+
+async def _open_and_cancel(turns: list[tuple[bool, int, list[int]]]) -> None:
+    wire, frames, server = Wire(), Protocol(Side.SERVER, max_size=None), Session(is_server=True)
+    socket = new_socket()
+    socket.attach(wire, b"")
+    tunnel = SpdyTunnel(socket, "web", SystemClock())
+
+    def serve() -> None:
+        """Accept what has arrived; raises an error if it cannot be decoded."""
+        frames.receive_data(wire.written)
+        wire.written = b""
+        for message in frames.events_received():
+            assert isinstance(message, WebSocketFrame)
+            for event in server.receive(bytes(message.data)):
+                if isinstance(event, SynStream):
+                    socket.data_received(frame(BINARY, server.reply(event.stream_id)))
+
+    async def use() -> None:
+        connection = await tunnel.open(8080)
+        await connection.write(bytes(100_000))
+        await connection.write_eof()
+
+    async with TaskOwner() as tasks:
+        tasks.spawn(tunnel.run(), name="tunnel")
+        users: list[asyncio.Task[None]] = []
+        for is_paused, opened, cancelled in turns:
+            (socket.pause_writing if is_paused else socket.resume_writing)()
+            users += [asyncio.create_task(use()) for _ in range(opened)]
+            for number in cancelled:
+                if number < len(users):
+                    users[number].cancel()
+            await asyncio.sleep(0)
+            serve()
+        socket.resume_writing()
+        while not all(user.done() for user in users):
+            await asyncio.sleep(0)
+            serve()
+    assert [user for user in users if not user.cancelled() and user.exception()] == []
+    socket.abort()
 
 
 # --- v4

@@ -589,15 +589,22 @@ class Session:
 
         Raises: SPDYError when too many streams are open; StreamClosed when the session ends.
         """
-        if self._is_ending:
-            raise StreamClosed("open a SPDY stream: the session ends, after a GOAWAY")
-        if len(self._streams) >= self._limits.streams:
-            raise SPDYError(f"open a SPDY stream: {self._limits.streams} are open, the limit")
+        self.check_open()
         stream_id = self._last_opened + 2 if self._last_opened else 2 - self._parity
         data = self._encoder.encode(SynStream(stream_id=stream_id, headers=headers, fin=fin))
         self._last_opened = stream_id
         self._streams[stream_id] = _Stream(can_send=not fin, can_receive=True, is_replied=False)
         return stream_id, data
+
+    def check_open(self, streams: int = 1) -> None:
+        """Check that so many streams can be opened. Raises: SPDYError, StreamClosed as `open`."""
+        if self._is_ending:
+            raise StreamClosed("open a SPDY stream: the session ends, after a GOAWAY")
+        if len(self._streams) + streams > self._limits.streams:
+            raise SPDYError(
+                f"open a SPDY stream: {len(self._streams)} are open"
+                f" (the limit is {self._limits.streams})"
+            )
 
     def reply(
         self, stream_id: int, headers: Mapping[str, str] | None = None, *, fin: bool = False

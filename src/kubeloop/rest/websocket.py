@@ -1,8 +1,9 @@
 """WebSocket messages on a connection that was upgraded by an HTTP response 101.
 
 Guarantees: memory is bounded in both directions, a slow reader pauses the socket and a slow peer
-pauses the sender; a message is sent whole or not at all; pings are answered while no one
-receives; closing ends within 2 s; no exception of the frame library leaves this module.
+pauses the sender; messages are sent in the order of the calls, each whole or not at all; pings
+are answered while no one receives; closing ends within 2 s; no exception of the frame library
+leaves this module.
 Compression is not offered, and frames are never logged: they may contain what users type.
 See also: `dial` (opens connections), RFC 6455 (the protocol), the library `websockets` (frames).
 """
@@ -14,7 +15,7 @@ import base64
 import hashlib
 import secrets
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Self, final
 
 import msgspec
@@ -201,25 +202,26 @@ class WebSocket(asyncio.Protocol):
 
     # ---- for callers
 
-    async def send(self, data: bytes | str) -> None:
+    async def send(self, data: bytes | str | Callable[[], bytes]) -> None:
         """Send one message, text for a str; waits while the peer reads slowly.
 
-        Safe to cancel: the message was sent whole, or not at all.
+        Messages are sent in the order of the calls. A function is called when it is the turn of
+        its message: for data whose encoding depends on what was sent before. Safe to cancel: the
+        message was sent whole, or not at all and its function was not called.
 
         Raises:
             TransportError: the connection failed, or is closed.
         """
-        self._check_open()
-        if self._writing_paused or self._sending.locked() or self._unyielded > _YIELD_AFTER:
-            async with self._sending:
-                await asyncio.sleep(0)
-                while self._writing_paused and not self._is_ended():
-                    await self._change()
-                self._check_open()
+        # Always with the lock, which costs no wait if it is free: `locked()` is false between a
+        # release and the next holder, so a caller that looks at it would overtake those that wait.
+        async with self._sending:
+            if self._unyielded > _YIELD_AFTER:
                 self._unyielded = 0
-                self._send_now(data)
-        else:
-            self._send_now(data)
+                await asyncio.sleep(0)
+            while self._writing_paused and not self._is_ended():
+                await self._change()
+            self._check_open()
+            self._send_now(data() if callable(data) else data)
 
     async def receive(self) -> bytes | str | None:
         """The next message; None after the close handshake.

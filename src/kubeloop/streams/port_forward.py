@@ -1,16 +1,20 @@
 """Local listeners whose connections go to ports of a pod.
 
 Guarantees: each local connection has a connection of its own to the pod; both directions end
-separately; an error of one connection ends that connection only. When the block ends, listeners
-and connections are closed.
+separately; an error of one connection ends that connection only. A local connection whose
+connection to the pod fails or is lost is reset (RST), logged and counted: it never ends as if the
+pod had closed it. When the block ends, listeners are closed and connections that are open reset.
 See also: `tunnel` (connections to a pod).
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import ipaddress
 import socket
+import struct
+import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import final
@@ -57,7 +61,7 @@ class PortForwardStats(msgspec.Struct, frozen=True):
     pod: str
     open: int
     accepted: int
-    failed: int
+    failed: int  # reset: the pod, the tunnel or the local peer ended them before their end
     tunnels: int  # opened so far
 
 
@@ -282,23 +286,24 @@ class _Forwarder:
     ) -> None:
         self._accepted += 1
 
-        def abort(_: object) -> None:
+        def reset(_: object) -> None:
             if not writer.is_closing():
-                writer.transport.abort()  # the peer learns that something is missing
+                _reset(writer)
 
         try:
             task = self._tasks.spawn(
                 self._serve(remote, reader, writer), name=f"connection {self._accepted}"
             )
         except RuntimeError:  # the block is ending
-            writer.transport.abort()
+            reset(None)
         else:
-            task.add_done_callback(abort)  # also if it is cancelled before it starts
+            task.add_done_callback(reset)  # also if it is cancelled before it starts
 
     async def _serve(
         self, remote: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         self._open += 1
+        is_complete = False
         try:
             connection = await self._dial(remote)
             try:
@@ -306,14 +311,16 @@ class _Forwarder:
             finally:
                 connection.close()
             writer.close()
-        except OSError as error:  # the local peer is gone
-            self._failed += 1
-            log.info("connection to port %d of %s: %s", remote, self._target, error)
-        except KubeError as error:
-            self._failed += 1
+            is_complete = True
+        # Both directions may fail, which is a group.
+        except* OSError as errors:  # the local peer is gone
+            log.info("connection to port %d of %s: %s", remote, self._target, errors.exceptions[0])
+        except* KubeError as errors:
+            error = errors.exceptions[0]
             log.warning("connection to port %d of %s: %s", remote, self._target, error)
         finally:
             self._open -= 1
+            self._failed += not is_complete
 
     async def _dial(self, remote: int) -> PortConnection:
         delays = _BACKOFF.delays()
@@ -350,3 +357,14 @@ async def _send(connection: PortConnection, reader: asyncio.StreamReader) -> Non
         await connection.write_eof()
     except UnsupportedByServer:
         log.debug("%r: the end of the input cannot be passed on", connection)
+
+
+def _reset(writer: asyncio.StreamWriter) -> None:
+    """Close with RST instead of FIN, so that the peer cannot take a part for the whole."""
+    local = writer.get_extra_info("socket")
+    if local is not None:
+        # On, with a linger time of 0; Windows has numbers of 16 bits.
+        linger = struct.pack("hh" if sys.platform == "win32" else "ii", 1, 0)
+        with contextlib.suppress(OSError):  # it is gone
+            local.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+    writer.transport.abort()

@@ -6,7 +6,8 @@ WebSocket, which cannot be closed in one direction only.
 
 Guarantees: bytes are passed on in order and unchanged; what is not read waits in a bounded
 buffer, and then all connections of the tunnel wait; an error that the pod reports, such as a
-refused connection, is raised where the connection is read or written.
+refused connection, is raised where the connection is read or written. A connection that was
+reset or lost never looks as if the pod had closed it.
 See also: `kubeloop.kit.spdy` (frames), `port_forward` (local listeners).
 """
 
@@ -181,6 +182,9 @@ class _SpdyCarrier:
         self._tunnel = tunnel
         self.data_id = data_id
         self.error_id = error_id
+        # Until both have ended, the pod may still report an error: a runtime may end the data
+        # before it does.
+        self.unfinished = {data_id, error_id}
         self.connection = PortConnection(self, action)
         self.is_accepted = False
         self.has_changed = asyncio.Event()
@@ -231,19 +235,8 @@ class SpdyTunnel:
         If cancelled, it is reset. Raises: PortForwardFailed, StreamBroken, TimeoutExceeded.
         """
         action = f"forward port {port} of {self._pod}"
-        if self._error is not None:
-            raise self._error
-        headers = {"port": str(port), "requestid": str(self._next_request)}
-        self._next_request += 1
+        carrier = await self._start(port, action)
         try:
-            error_id, first = self._session.open(headers | {"streamtype": "error"}, fin=True)
-            data_id, second = self._session.open(headers | {"streamtype": "data"})
-        except SPDYError as error:
-            raise StreamBroken(f"{action}: {error}") from error
-        carrier = _SpdyCarrier(self, data_id, error_id, action)
-        self._carriers[data_id] = self._carriers[error_id] = carrier
-        try:
-            await self._socket.send(first + second)
             async with self._clock.timeout(_REPLY_SECONDS) as bound:
                 while not carrier.is_accepted and carrier.connection.is_usable():
                     await carrier.receive()
@@ -256,6 +249,28 @@ class SpdyTunnel:
                 ) from None
             raise
         return carrier.connection
+
+    async def _start(self, port: int, action: str) -> _SpdyCarrier:
+        """Send the two SYN_STREAM of a connection; if cancelled, nothing was sent."""
+        carrier: _SpdyCarrier | None = None
+
+        def encode() -> bytes:
+            nonlocal carrier
+            self._session.check_open(2)
+            headers = {"port": str(port), "requestid": str(self._next_request)}
+            self._next_request += 1
+            error_id, first = self._session.open(headers | {"streamtype": "error"}, fin=True)
+            data_id, second = self._session.open(headers | {"streamtype": "data"})
+            carrier = _SpdyCarrier(self, data_id, error_id, action)
+            self._carriers[data_id] = self._carriers[error_id] = carrier
+            return first + second
+
+        try:
+            await self._send(encode)
+        except SPDYError as error:
+            raise StreamBroken(f"{action}: {error}") from error
+        assert carrier is not None, "a message that was sent was encoded"
+        return carrier
 
     async def run(self) -> None:
         """Pass on what the server sends, until it is cancelled; all connections end with it.
@@ -287,15 +302,26 @@ class SpdyTunnel:
 
     async def send(self, stream_id: int, data: bytes, *, fin: bool = False) -> None:
         """Send data of a stream."""
-        if self._error is not None:
-            raise self._error
         try:
-            frames = self._session.send(stream_id, data, fin=fin)
+            await self._send(lambda: self._session.send(stream_id, data, fin=fin))
         except StreamClosed as error:
             if fin:
                 return  # both sides have ended it
             raise StreamBroken(f"port-forward to {self._pod}: {error}") from error
-        await self._socket.send(frames)
+
+    async def _send(self, encode: Callable[[], bytes]) -> None:
+        """Encode frames when it is their turn.
+
+        The numbers of streams and the compression of their headers depend on the order on the
+        wire, so frames that are encoded are sent, even if the caller is cancelled.
+        """
+
+        def encode_if_open() -> bytes:
+            if self._error is not None:
+                raise self._error
+            return encode()
+
+        await self._socket.send(encode_if_open)
 
     def forget(self, carrier: _SpdyCarrier) -> None:
         """Reset the streams of a connection, and drop what arrives for them."""
@@ -352,12 +378,14 @@ class SpdyTunnel:
                     self._full.add(carrier)
             case SynReply():
                 carrier.is_accepted = carrier.is_accepted or is_data
-            case RstStream() if is_data:
+            case RstStream():
                 connection.fail(
                     StreamBroken(f"port-forward to {self._pod}: the server reset the connection")
                 )
-        if is_data and not isinstance(event, RstStream) and event.fin:
-            connection.end()
+        if not isinstance(event, RstStream) and event.fin:
+            carrier.unfinished.discard(event.stream_id)
+            if not carrier.unfinished:
+                connection.end()
         carrier.has_changed.set()
 
     def _fail(self, error: KubeError) -> None:
