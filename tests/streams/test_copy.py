@@ -15,6 +15,7 @@ from kubeloop.testing import APIServer
 from kubeloop.testing.server.kubelet.files import File, FileTree, Link
 from kubeloop.testing.server.kubelet.processes import Process as ServedProcess
 from kubeloop.wire.core.v1 import Pod
+from tests.support.tar_headers import raw_header
 
 from .conftest import CuttingProxy, create, pod_of
 
@@ -81,8 +82,18 @@ async def test_a_folder_is_copied_to_a_container(
 async def test_a_link_that_leads_outside_is_refused(
     pods: ResourceClient[Pod], files: FileTree, tmp_path: Path
 ) -> None:
-    with pytest.raises(CopyFailed, match=r"bad/out: a link to '/etc/passwd', outside.*0 files"):
+    with pytest.raises(CopyFailed, match=r"bad/out': a link to '/etc/passwd', outside.*0 files"):
         await pods.copy_from("web", "/srv/bad", tmp_path / "bad")
+
+
+async def test_a_malformed_archive_ends_the_copy(
+    server: APIServer, pods: ResourceClient[Pod], files: FileTree, tmp_path: Path
+) -> None:
+    """The shape of CVE-2025-8194."""
+    server.kubelet.command("tar", stdout=raw_header("data", size=b"-0000000001") + bytes(100_000))
+
+    with pytest.raises(CopyFailed, match="cannot be read: a header has the size"):
+        await pods.copy_from("web", "/srv/data", tmp_path / "data")
 
 
 async def test_errors_of_tar_are_reported(

@@ -8,6 +8,7 @@ See also: `archives` (tar), `process` (exec).
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import posixpath
 from collections.abc import Callable, Iterator
@@ -134,20 +135,18 @@ async def copy_from(
     reader = ArchiveReader(local, name)
     stderr: list[bytes] = []
     try:
-        async with exec_command(access, target, command, container=container) as process:
-            async with TaskOwner() as tasks:
-                errors = tasks.spawn(_keep_tail(process.stderr, stderr), name=f"stderr of {what}")
-                await _receive(process, reader, progress)
-                await errors
-            code = await process.wait()
-    except (OSError, InvalidArgument) as error:
-        raise _failed(what, str(error), reader, "complete") from error
-    except (ApiError, TransportError) as error:
-        raise _failed(what, error.summary, reader, "complete", _hint(error)) from error
+        try:
+            async with exec_command(access, target, command, container=container) as process:
+                async with TaskOwner() as tasks:
+                    tail = _keep_tail(process.stderr, stderr)
+                    errors = tasks.spawn(tail, name=f"stderr of {what}")
+                    await _receive(process, reader, progress)
+                    await errors
+                code = await process.wait()
+        finally:
+            await asyncio.to_thread(reader.close)
     except KubeError as error:
-        raise _failed(what, error.summary, reader, "complete") from error
-    finally:
-        await asyncio.to_thread(reader.close)
+        raise _failed(what, error.summary, reader, "complete", _hint(error)) from error
     if code or not reader.is_complete:
         text = b"".join(stderr).decode(errors="replace").strip()
         why = f"tar failed with exit code {code}: {text}" if code else "the archive is not complete"
@@ -171,8 +170,9 @@ async def _receive(
 
 
 async def _keep_tail(output: ProcessOutput, kept: list[bytes]) -> None:
-    async for chunk in output:
-        kept[:] = [b"".join((*kept, chunk))[-_TAIL:]]
+    with contextlib.suppress(TransportError):  # which the task that reads stdout reports
+        async for chunk in output:
+            kept[:] = [b"".join((*kept, chunk))[-_TAIL:]]
 
 
 def _split(path: str, name: str) -> tuple[str, str]:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from kubeloop.testing import File, FileTree, Folder, Link, Process
 from kubeloop.testing.server.kubelet.files import FILE_COMMANDS
+from tests.support.tar_headers import raw_header
 
 
 class Run:
@@ -190,6 +191,9 @@ async def test_a_member_outside_the_folder_is_skipped(tree: FileTree, name: str)
     ("command", "stdin", "message"),
     [
         (["tar", "xf", "-"], b"x" * 1024, b"does not look like a tar archive"),
+        (["tar", "xf", "-"], b"", b"does not look like a tar archive"),
+        (["tar", "xf", "-"], raw_header(size=b"-1"), b"does not look like a tar archive"),
+        (["tar", "xf", "-"], raw_header(size=b"7"), b"does not look like a tar archive"),
         (["tar", "xf", "-", "-C", "/nothing"], b"", b"/nothing: Cannot open"),
         (["tar", "xf", "archive.tar"], b"", b"only the archive '-'"),
         (["tar", "tf", "-"], b"", b"invalid option -- 't'"),

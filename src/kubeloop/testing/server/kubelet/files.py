@@ -10,21 +10,21 @@ See also: `programs` (which container has which files).
 
 from __future__ import annotations
 
-import io
 import posixpath
 import tarfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final, TypeAlias, final
 
 import msgspec
 
+from kubeloop.kit.tar import BLOCK, TarError, TarMember, TarReader
+
 from .processes import Process, Program
 
 __all__ = ["FILE_COMMANDS", "File", "FileNode", "FileTree", "Folder", "Link"]
 
-_BLOCK: Final = tarfile.BLOCKSIZE
 _PIECE: Final = 64 * 1024
 _MAX_LINKS: Final = 40
 
@@ -225,10 +225,10 @@ async def _create(tree: FileTree, process: Process, options: _TarOptions) -> int
             await process.stdout.write(header)
             for at in range(0, len(content), _PIECE):
                 await process.stdout.write(content[at : at + _PIECE])
-            await process.stdout.write(bytes(-len(content) % _BLOCK))
+            await process.stdout.write(bytes(-len(content) % BLOCK))
     if code:
         await process.stderr.write("tar: Exiting with failure status due to previous errors\n")
-    await process.stdout.write(bytes(2 * _BLOCK))
+    await process.stdout.write(bytes(2 * BLOCK))
     return code
 
 
@@ -264,19 +264,17 @@ async def _extract(tree: FileTree, process: Process, options: _TarOptions) -> in
             "tar: Error is not recoverable: exiting now\n"
         )
         return 2
-    archive = await _read_archive(process)
     skipped = False
     try:
-        with tarfile.open(fileobj=io.BytesIO(archive), mode="r:") as members:
-            for member in members:
-                name = member.name.lstrip("/")
-                if ".." in name.split("/"):
-                    text = f"tar: {member.name}: Member name contains '..'; skipping\n"
-                    await process.stderr.write(text)
-                    skipped = True
-                elif name.strip("/."):
-                    _write_member(tree, options, members, member)
-    except tarfile.TarError:
+        async for member, content in _read_archive(process):
+            name = member.name.lstrip("/")
+            if ".." in name.split("/"):
+                text = f"tar: {member.name}: Member name contains '..'; skipping\n"
+                await process.stderr.write(text)
+                skipped = True
+            elif name.strip("/."):
+                _write_member(tree, options, member, content)
+    except TarError:
         await process.stderr.write(
             "tar: This does not look like a tar archive\n"
             "tar: Exiting with failure status due to previous errors\n"
@@ -287,44 +285,43 @@ async def _extract(tree: FileTree, process: Process, options: _TarOptions) -> in
     return 2 if skipped else 0
 
 
-async def _read_archive(process: Process) -> bytes:
-    """The input up to the end of the archive: before v5 a client cannot end the input."""
-    archive = bytearray()
-    at = 0
-    while True:
-        while len(archive) < at + _BLOCK:
-            data = await process.stdin.read(_PIECE)
-            if not data:
-                return bytes(archive)
-            archive += data
-        header = bytes(archive[at : at + _BLOCK])
-        at += _BLOCK
-        if not any(header):
-            # One block of zeros ends the archive for us; tar reads the second as well.
-            if at + _BLOCK > len(archive):
-                await process.stdin.read(at + _BLOCK - len(archive))
-            return bytes(archive)
-        try:
-            size = tarfile.nti(header[124:136])  # type: ignore[attr-defined] # public in Python
-        except tarfile.TarError:
-            return bytes(archive)
-        at += -(-size // _BLOCK) * _BLOCK
+async def _read_archive(process: Process) -> AsyncIterator[tuple[TarMember, bytes]]:
+    """The members up to the end of the archive: before v5 a client cannot end the input."""
+    reader, content = TarReader(), bytearray()
+    member: TarMember | None = None
+    is_empty = True
+    while not reader.is_complete:
+        data = await process.stdin.read(_PIECE)
+        if not data:
+            # tar accepts an archive without its last blocks.
+            if is_empty or member is not None:
+                raise TarError("the archive is not complete")
+            return
+        for event in reader.feed(data):
+            if isinstance(event, TarMember):
+                member, is_empty = event, False
+            else:
+                content += event
+            if member is not None and len(content) == member.size:
+                yield member, bytes(content)
+                member, content = None, bytearray()
 
 
-def _write_member(
-    tree: FileTree, options: _TarOptions, members: tarfile.TarFile, member: tarfile.TarInfo
-) -> None:
+def _write_member(tree: FileTree, options: _TarOptions, member: TarMember, content: bytes) -> None:
     path = posixpath.join(options.folder, member.name.lstrip("/"))
     mode = member.mode if options.keeps_permissions else member.mode & ~0o022
     mtime = time.time() if options.touches else member.mtime
-    if member.isdir():
-        tree[path] = Folder(mode=mode, mtime=mtime)
-    elif member.issym():
-        tree[path] = Link(member.linkname, mtime=mtime)
-    elif member.isfile() or member.islnk():
-        content = members.extractfile(member)
-        if content is not None:
-            tree[path] = File(content=content.read(), mode=mode, mtime=mtime)
+    match member.kind:
+        case "folder":
+            tree[path] = Folder(mode=mode, mtime=mtime)
+        case "symlink":
+            tree[path] = Link(member.target, mtime=mtime)
+        case "file":
+            tree[path] = File(content=content, mode=mode, mtime=mtime)
+        case "link":
+            source = tree.find(posixpath.join(options.folder, member.target.lstrip("/")))
+            if isinstance(source, File):
+                tree[path] = source
 
 
 def _test_command(tree: FileTree) -> Program:
