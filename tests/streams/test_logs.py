@@ -12,7 +12,14 @@ from kubeloop.clients import ResourceClient
 from kubeloop.errors import InvalidArgument, NotFound
 from kubeloop.streams import LogEntry, LogGap, LogLine, LogStart
 from kubeloop.testing import APIServer
-from kubeloop.wire.core.v1 import Pod
+from kubeloop.wire import parse_time
+from kubeloop.wire.core.v1 import (
+    ContainerState,
+    ContainerStateTerminated,
+    ContainerStateWaiting,
+    ContainerStatus,
+    Pod,
+)
 
 from .conftest import CuttingProxy, create, end, pod_of, running_status, service_of
 
@@ -71,6 +78,55 @@ async def test_a_log_that_was_rotated_meanwhile_has_a_gap(
         assert await next_line(entries) == "web/app: nine"
         assert await anext(lines) == "nine"
     assert "log of web: the log was rotated; lines may be missing" in caplog.text
+
+
+def crashed_status(restarts: int) -> ContainerStatus:
+    """A container that has ended in the second in which it started, and will be restarted."""
+    status = running_status("app", restarts=restarts)
+    at = parse_time("2030-01-01T00:00:00Z")
+    status.state = ContainerState(waiting=ContainerStateWaiting(reason="CrashLoopBackOff"))
+    status.last_state = ContainerState(
+        terminated=ContainerStateTerminated(
+            exit_code=1, started_at=at, finished_at=at, container_id=status.container_id
+        )
+    )
+    return status
+
+
+async def test_each_restart_begins_with_its_start_and_without_a_gap(
+    pods: ResourceClient[Pod],
+) -> None:
+    """Also if the new run has ended before it was noticed: the previous log is then its own."""
+    await create(pods, pod_of("web"))
+    entries: list[LogEntry] = []
+
+    async def read(count: int) -> None:
+        while len(entries) < count:
+            entries.append(await anext(followed))
+
+    async def become(status: ContainerStatus) -> None:
+        async with pods.status.edit("web") as pod:
+            pod.status.container_statuses = [status]
+
+    async with aclosing(pods.log_entries("web", follow=True)) as followed:
+        await read(3)
+        await become(crashed_status(0))
+        await read(4)
+        await become(crashed_status(1))
+        await read(8)
+        restarted = running_status("app", restarts=2)
+        restarted.last_state = crashed_status(1).last_state
+        await become(restarted)
+        await read(11)
+
+    texts = [entry.text if isinstance(entry, LogLine) else entry for entry in entries]
+    run = [
+        "app started, image app:1 (simulated)",
+        "pod default/web runs on node node-1",
+        "exited with code 1",
+    ]
+    starts = [LogStart("web", "app", restarts) for restarts in range(3)]
+    assert texts == [starts[0], *run, starts[1], *run, starts[2], *run[:2]]
 
 
 async def test_a_restarted_container_is_announced(

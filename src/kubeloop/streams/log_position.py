@@ -51,9 +51,17 @@ class LogPosition:
             return None
         return datetime.fromtimestamp(self._newest - _MARGIN, tz=UTC)
 
-    def has_lines_since(self, time: datetime) -> bool:
-        """Whether a line of this time or later was received."""
-        return self._newest is not None and self._newest >= int(time.timestamp())
+    def in_run(self, started: datetime) -> LogPosition:
+        """The position in the log of the next run, which started then.
+
+        The status may be older than the log: lines of that run may have been received already.
+        """
+        second = int(started.timestamp())
+        if self._newest is None or self._newest < second:
+            return LogPosition()
+        if self._newest == second:
+            self._last = None  # it may be of the run before: that it is missing says nothing
+        return self
 
     def resume(self) -> None:
         """The log was requested again, from `since`."""
@@ -70,7 +78,7 @@ class LogPosition:
             # Not a line of the log: a message of the kubelet.
             return ReceivedLine("", line, follows_gap=False)
         key = hash(line)
-        if not self._is_found and (left := self._expected.get(key)):
+        if left := self._expected.get(key):
             self._expected[key] = left - 1
             if key == self._last and left == 1:
                 self._set_found()

@@ -285,7 +285,7 @@ class ContainerLog:
                     return
                 case NextRun(missed):
                     assert now is not None
-                    async with aclosing(self._change_run(now, missed)) as entries:
+                    async with aclosing(self._change_run(run, now, missed)) as entries:
                         async for entry in entries:
                             yield entry
                     run = now
@@ -348,25 +348,29 @@ class ContainerLog:
         rest, self._rest = self._rest, b""
         return self._receive(rest) if rest else []
 
-    async def _change_run(self, run: ContainerRun, missed: int) -> AsyncGenerator[LogEntry, None]:
+    async def _change_run(
+        self, before: ContainerRun, run: ContainerRun, missed: int
+    ) -> AsyncGenerator[LogEntry, None]:
         """What is left of the previous run, and the start of the new one."""
+        # If the new run has ended too, the previous log is its own.
+        has_previous = not (before.id and run.previous_id) or before.id == run.previous_id
         if missed:
             yield self._gap(f"the container was restarted {missed + 1} times while it was not read")
         else:
-            query = msgspec.structs.replace(self._next_query(), follow=False, previous=True)
             was_complete = self._is_complete
-            async with aclosing(self._stream_of_previous(query)) as entries:
-                async for entry in entries:
+            if has_previous:
+                query = msgspec.structs.replace(self._next_query(), follow=False, previous=True)
+                async with aclosing(self._stream_of_previous(query)) as entries:
+                    async for entry in entries:
+                        yield entry
+                for entry in self._take_rest():
                     yield entry
-            for entry in self._take_rest():
-                yield entry
             if not (was_complete or self._is_complete):
                 yield self._gap("the container was restarted before the end of its log was read")
         yield LogStart(self._pod, self._container, run.restarts)
         self._delays.reset()
-        # The status may be older than the log: lines of the new run may have been read already.
-        if run.started is not None and not self._position.has_lines_since(run.started):
-            self._position = LogPosition()
+        if run.started is not None:
+            self._position = self._position.in_run(run.started)
         self._query = msgspec.structs.replace(
             self._query, since_seconds=None, since_time=None, tail_lines=None
         )

@@ -231,6 +231,7 @@ class ContainerRun(msgspec.Struct, frozen=True, kw_only=True):
 
     pod_uid: str = ""
     id: str = ""  # of the container; each run has another one
+    previous_id: str = ""  # of the last run that has ended, whose log is the previous one
     restarts: int = 0
     started: datetime | None = None
     has_started: bool = False
@@ -249,11 +250,13 @@ def container_run(pod: Pod, container: str) -> ContainerRun:
             pod_uid=uid, has_started=is_running or phase in _ENDED, is_running=is_running
         )
     state = status.state
-    running, ended = state.running, state.terminated or status.last_state.terminated
+    previous = status.last_state.terminated
+    running, ended = state.running, state.terminated or previous
     started = running.started_at if running else ended.started_at if ended else None
     return ContainerRun(
         pod_uid=uid,
         id=status.container_id or "",
+        previous_id=(previous.container_id if previous else None) or "",
         restarts=status.restart_count,
         started=started,
         has_started=running is not None or ended is not None,

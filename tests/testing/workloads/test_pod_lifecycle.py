@@ -82,12 +82,14 @@ def test_a_failing_pod_without_restarts_is_failed() -> None:
 def test_a_crashing_pod_backs_off() -> None:
     pod = a_pod(outcome="fail")
 
-    assert advance(pod, 5) == ["bound", "creating", "failing 0", "failing 1", "failing 2"]
+    stages = advance(pod, 7)
+
+    assert stages[2:] == ["failing 0", "waiting 0", "failing 1", "waiting 1", "failing 2"]
     assert state_of(pod)["waiting"]["reason"] == "CrashLoopBackOff"
-    assert pod.status.container_statuses[0].restart_count == 3
+    assert pod.status.container_statuses[0].restart_count == 2
     step = next_step(pod, now=NOW, host_ip="", pod_ip="")
     assert step is not None
-    assert step.steps == 8
+    assert step.steps == 4
 
 
 def test_a_pod_recovers_when_its_outcome_is_removed() -> None:

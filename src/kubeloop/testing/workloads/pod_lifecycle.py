@@ -162,8 +162,11 @@ def _failing(pod: Pod, now: datetime) -> Step:
     if pod.spec.restart_policy == "Never":
         return Step("working", _finished_status(pod, "Failed", now))
     restarts = max((each.restart_count for each in pod.status.container_statuses), default=0)
+    if _waiting_for(pod) != "CrashLoopBackOff":
+        return Step(f"failing {restarts}", _crashed_status(pod, now))
     # The kubelet doubles the delay of CrashLoopBackOff with each restart.
-    return Step(f"failing {restarts}", _crashed_status(pod, now), steps=backoff_steps(restarts))
+    status = _restarted_status(pod, now)
+    return Step(f"waiting {restarts}", status, steps=backoff_steps(restarts))
 
 
 def _starts_ready(pod: Pod) -> bool:
@@ -216,9 +219,19 @@ def _crashed_status(pod: Pod, now: datetime) -> PodStatus:
     state = ContainerState(waiting=ContainerStateWaiting(reason="CrashLoopBackOff"))
     status = _with_state(pod, now, state, ready=False)
     for each, before in zip(status.container_statuses, pod.status.container_statuses, strict=True):
-        each.restart_count += 1
         each.last_state = ContainerState(terminated=_ended(before, 1, now))
         each.started = False
+    return status
+
+
+def _restarted_status(pod: Pod, now: datetime) -> PodStatus:
+    """The next run of each container. It is not ready: it fails again, after one step."""
+    state = ContainerState(running=ContainerStateRunning(started_at=now))
+    status = _with_state(pod, now, state, ready=False)
+    for each in status.container_statuses:
+        each.restart_count += 1
+        each.started = True
+        each.container_id = _container_id(pod, each)
     return status
 
 

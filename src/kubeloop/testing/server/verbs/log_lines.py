@@ -143,13 +143,14 @@ def container_lines(pod: Object, container: str, *, previous: bool = False) -> l
     if status is None:
         return None
     state, last = status.get("state") or {}, (status.get("lastState") or {}).get("terminated")
-    if previous:
-        if not last:
-            raise _refused(pod, container, "previous terminated container {} not found")
-        return list(_run(pod, container, last))
-    run = state.get("running") or state.get("terminated") or last
+    if previous and not last:
+        raise _refused(pod, container, "previous terminated container {} not found")
+    current = state.get("running") or state.get("terminated")
+    run = last if previous else current or last
     if run is not None:
-        return list(_run(pod, container, run))
+        # While a container waits to be restarted, the last run is that of its count.
+        count = int(status.get("restartCount") or 0) - bool(previous and current)
+        return list(_run(pod, container, run, count))
     reason = (state.get("waiting") or {}).get("reason") or ""
     raise _refused(
         pod, container, _WAITING.get(reason, "container {} is waiting to start: " + reason)
@@ -192,10 +193,11 @@ def container_status(pod: Object, container: str) -> Object | None:
     return None
 
 
-def _run(pod: Object, container: str, run: Object) -> Iterator[LogLine]:
+def _run(pod: Object, container: str, run: Object, restarts: int) -> Iterator[LogLine]:
     """The lines of one run of a container, from its start to its end."""
     meta, spec = pod["metadata"], _spec_of(pod, container)
-    began = _moment(run.get("startedAt"))
+    # A status has whole seconds. As with real containers, no two runs have the same times.
+    began, ended = (_moment(run.get(name), restarts) for name in ("startedAt", "finishedAt"))
     if began is None:
         return  # it ended before it had started
     yield LogLine(began, f"{container} started, image {spec.get('image')} (simulated)\n")
@@ -204,7 +206,6 @@ def _run(pod: Object, container: str, run: Object) -> Iterator[LogLine]:
     for port in spec.get("ports") or ():
         where = f"{port.get('containerPort')}/{port.get('protocol', 'TCP')}"
         yield LogLine(began, f"listening on {where}\n")
-    ended = _moment(run.get("finishedAt"))
     if ended is not None:
         if meta.get("deletionTimestamp"):
             yield LogLine(ended, "received SIGTERM, shutting down\n")
@@ -218,10 +219,11 @@ def _spec_of(pod: Object, container: str) -> Object:
     return next((each for each in named if each.get("name") == container), {})
 
 
-def _moment(text: object) -> datetime | None:
+def _moment(text: object, microseconds: int) -> datetime | None:
     if not isinstance(text, str):
         return None
     try:
-        return datetime.fromisoformat(text).astimezone(UTC)
+        found = datetime.fromisoformat(text).astimezone(UTC)
     except ValueError:
         return None
+    return found + timedelta(microseconds=microseconds)

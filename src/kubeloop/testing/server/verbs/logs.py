@@ -22,6 +22,7 @@ from .log_lines import (
     LogOptions,
     append_text,
     container_lines,
+    container_status,
     has_ended,
     log_options,
     select_lines,
@@ -236,6 +237,9 @@ class Logs:
                 continue
             pod = change.new or change.old
             assert pod is not None  # a change has a state before or after it
+            if _is_restart(change, each.container):
+                each.end()  # the lines of the new run are those of another log
+                continue
             if self._own_lines(each.key, each.container) is None:
                 self._update(each, pod.obj)
             if change.new is None or has_ended(pod.obj, each.container):
@@ -248,6 +252,14 @@ class Logs:
             return  # it waits to be restarted
         if lines:
             stream.update(lines)
+
+
+def _is_restart(change: Change, container: str) -> bool:
+    if change.old is None or change.new is None:
+        return False
+    before, after = (container_status(each.obj, container) for each in (change.old, change.new))
+    counts = {int((each or {}).get("restartCount") or 0) for each in (before, after)}
+    return len(counts) > 1
 
 
 def _joined(lines: list[LogLine]) -> str:
