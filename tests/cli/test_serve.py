@@ -98,6 +98,7 @@ def test_simulated_containers_have_programs_files_and_a_web_server(tmp_path: Pat
                 ["hostname"],
                 ["ls", "/etc"],
                 ["cat", "/etc/motd"],
+                ["sh", "-c", "test -f /missing || hostname"],
             )
         ]
         missing = pods.exec("web-1", ["ls", "/missing"])
@@ -110,7 +111,7 @@ def test_simulated_containers_have_programs_files_and_a_web_server(tmp_path: Pat
             page = connection.getresponse().read()
         assert "UTC" in pods.exec("web-1", ["date"]).text
 
-    assert outputs == ["a b\n", "web-1\n", "motd\n", "simulated by kubeloop\n"]
+    assert outputs == ["a b\n", "web-1\n", "motd\n", "simulated by kubeloop\n", "web-1\n"]
     assert (missing.exit_code, missing.stderr) == (2, b"ls: /missing: No such file or directory\n")
     assert (tmp_path / "motd").read_text() == "simulated by kubeloop\n"
     assert b"simulated by kubeloop" in page

@@ -110,7 +110,7 @@ def _add_programs(server: APIServer) -> None:
     """Give all containers a few programs, files and a web server, to try exec, cp and ports."""
     kubelet = server.kubelet
     page = b"<h1>simulated by kubeloop</h1>\n"
-    # Registered files come with `cat`, `tar` and `test`.
+    # Registered files come with `cat`, `sh`, `tar` and `test`.
     files = kubelet.files({
         "/etc/motd": "simulated by kubeloop\n",
         "/usr/share/nginx/html/index.html": page,

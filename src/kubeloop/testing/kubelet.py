@@ -105,8 +105,9 @@ class Kubelet:
     ) -> FileTree:
         """Register files; all containers that fit share them.
 
-        The containers then have `tar`, `test` and `cat`, so that `kubectl cp` works. Read what a
-        client wrote from the returned tree: `tree["/tmp/report"]`.
+        The containers then have `tar`, `test` and `cat`, so that `kubectl cp` works, and a small
+        `sh` that runs these and the registered commands: `sh -c "test -f /a && cat /a"`. Read
+        what a client wrote from the returned tree: `tree["/tmp/report"]`.
         """
         tree, match = FileTree(files), ContainerMatch(**where)
         self._loop.call(lambda: self._service.programs.add_files(match, tree))

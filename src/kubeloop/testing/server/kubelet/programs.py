@@ -88,8 +88,12 @@ class Programs:
         if tree is None or not words:
             return None
         from .files import FILE_COMMANDS
+        from .shell import shell_program
 
-        make = FILE_COMMANDS.get(posixpath.basename(words[0]))
+        name = posixpath.basename(words[0])
+        if name == "sh":
+            return shell_program(lambda inner: self.command(inner, namespace, pod, container))
+        make = FILE_COMMANDS.get(name)
         return make(tree) if make is not None else None
 
     def main(self, namespace: str, pod: str, container: str) -> Program | None:
