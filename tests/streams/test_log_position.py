@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import AsyncGenerator
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeloop.errors import StreamBroken
-from kubeloop.streams.log_position import LineSplitter, LogPosition
+from kubeloop.streams.log_position import LineSplitter, LogPosition, ReceivedLine
 from kubeloop.streams.logs import ContainerLog, LogGap, LogLine, LogQuery, LogStart
 from kubeloop.streams.pods import ContainerRun
 from tests.support.clocks import InstantClock
@@ -64,11 +65,34 @@ def test_timestamps_with_an_offset_are_compared_as_times() -> None:
     assert position.since == START + timedelta(seconds=5)
 
 
-def test_a_message_without_a_timestamp_is_passed_on() -> None:
-    received = LogPosition().receive(b"unable to retrieve container logs")
+@pytest.mark.parametrize(
+    ("stamp", "time"),
+    [
+        ("2030-01-01T00:00:05.123456789Z", START + timedelta(seconds=5, microseconds=123456)),
+        ("2030-01-01T02:00:05.5+02:00", START + timedelta(seconds=5.5)),
+        ("2030-01-01T00:00:05Z", START + timedelta(seconds=5)),
+    ],
+)
+def test_the_time_of_a_line_is_in_utc_and_its_timestamp_is_kept(stamp: str, time: datetime) -> None:
+    received = LogPosition().receive(f"{stamp} text".encode())
 
-    assert received is not None
-    assert (received.timestamp, received.text) == ("", b"unable to retrieve container logs")
+    assert received == ReceivedLine(time, stamp, b"text", follows_gap=False)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"unable to retrieve container logs",
+        b"2030-01-01T00:00:05.5 no zone",
+        b"2030-13-01T00:00:05.5Z no month",
+        b"2030-01-01T00:00:05.abcZ no fraction",
+        b"0001-01-01T00:00:00+23:59 too early",
+        b"9999-12-31T23:59:59-23:59 too late",
+        b"2030-01-01T00:00:05\xffZ no ascii",
+    ],
+)
+def test_a_message_without_a_timestamp_is_passed_on(line: bytes) -> None:
+    assert LogPosition().receive(line) == ReceivedLine(None, "", line, follows_gap=False)
 
 
 @given(st.lists(st.binary(max_size=8)), st.binary(max_size=4))

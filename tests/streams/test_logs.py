@@ -53,6 +53,21 @@ async def test_a_followed_log_continues_after_a_lost_connection(
     assert [line async for line in lines] == []
 
 
+@pytest.mark.parametrize("follow", [True, False])
+async def test_the_time_of_a_line_is_a_datetime(
+    server: APIServer, pods: ResourceClient[Pod], *, follow: bool
+) -> None:
+    await create(pods, pod_of("web"))
+    server.set_log("default", "web", "one\n")
+
+    async with aclosing(pods.log_entries("web", follow=follow)) as entries:
+        _, line = await anext(entries), await anext(entries)
+
+    assert isinstance(line, LogLine)
+    assert line.time == parse_time(line.timestamp)
+    assert f"{line.time:%Y-%m-%dT%H:%M:%S.%f}000Z" == line.timestamp
+
+
 async def test_a_log_that_was_rotated_meanwhile_has_a_gap(
     server: APIServer,
     proxy: CuttingProxy,

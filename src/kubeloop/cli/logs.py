@@ -156,7 +156,7 @@ async def _entries(
 def _print_entry(entry: LogEntry, *, prefix: bool, timestamps: bool) -> None:
     if isinstance(entry, LogLine):
         start = f"[pod/{entry.pod}/{entry.container}] " if prefix else ""
-        time = f"{entry.timestamp} " if timestamps else ""
+        time = f"{entry.timestamp} " if timestamps and entry.timestamp else ""
         print_content(f"{start}{time}{entry.text}\n")
         sys.stdout.flush()
     elif isinstance(entry, LogGap):

@@ -24,7 +24,8 @@ _MARGIN = 1  # seconds before the newest one that are requested again
 class ReceivedLine(NamedTuple):
     """A line that was not seen before."""
 
-    timestamp: str  # RFC 3339; empty if the server sent none
+    time: datetime | None  # None if the server sent none
+    timestamp: str  # the same as the server sent it: RFC 3339, with nanoseconds
     text: bytes
     follows_gap: bool  # lines before it may be missing
 
@@ -42,7 +43,6 @@ class LogPosition:
         # After `resume`: the lines that come again, until the last one was found.
         self._expected: dict[int, int] = {}
         self._is_found = True
-        self._second: tuple[bytes, bytes, int] = (b"", b"", 0)  # the last one that was parsed
 
     @property
     def since(self) -> datetime | None:
@@ -73,10 +73,10 @@ class LogPosition:
     def receive(self, line: bytes) -> ReceivedLine | None:
         """The next line of the stream; None if it was seen before."""
         stamp, _, text = line.partition(b" ")
-        second = self._second_of(stamp)
-        if second is None:
+        time = _time_of(stamp)
+        if time is None:
             # Not a line of the log: a message of the kubelet.
-            return ReceivedLine("", line, follows_gap=False)
+            return ReceivedLine(None, "", line, follows_gap=False)
         key = hash(line)
         if left := self._expected.get(key):
             self._expected[key] = left - 1
@@ -85,8 +85,8 @@ class LogPosition:
             return None
         follows_gap = not self._is_found
         self._set_found()
-        self._remember(key, second)
-        return ReceivedLine(stamp.decode("ascii"), text, follows_gap)
+        self._remember(key, int(time.timestamp()))
+        return ReceivedLine(time, stamp.decode("ascii"), text, follows_gap)
 
     def end(self) -> bool:
         """The stream ended; returns whether lines may be missing before its end."""
@@ -112,18 +112,17 @@ class LogPosition:
         # An older line (the clock was set back) is not requested again: `resume` cannot find it,
         # and reports a gap.
 
-    def _second_of(self, stamp: bytes) -> int | None:
-        """The second of a timestamp since 1970; None if it is not one."""
-        if len(stamp) < 20 or stamp[10:11] != b"T":
-            return None
-        second, zone = stamp[:19], b"Z" if stamp.endswith(b"Z") else stamp[-6:]
-        if (second, zone) != self._second[:2]:
-            try:
-                time = datetime.fromisoformat((second + zone).decode("ascii"))
-            except ValueError:
-                return None
-            self._second = (second, zone, int(time.timestamp()))
-        return self._second[2]
+
+def _time_of(stamp: bytes) -> datetime | None:
+    """The time of an RFC 3339 timestamp, exact to the microsecond; None if it is not one."""
+    if len(stamp) < 20 or stamp[10:11] != b"T":
+        return None
+    try:
+        time = datetime.fromisoformat(stamp.decode("ascii"))
+        # The log may be requested from a second before it, which the year 1 may not have.
+        return time.astimezone(UTC) if time.tzinfo is not None and time.year > 1 else None
+    except (ValueError, OverflowError):
+        return None
 
 
 @final

@@ -35,9 +35,9 @@ from kubeloop.errors import (
 from kubeloop.kit import Backoff, Clock, TaskOwner
 from kubeloop.rest import Timeouts, query_options
 from kubeloop.selectors import Selector
-from kubeloop.wire import format_time, get_logger, parse_time
+from kubeloop.wire import format_time, get_logger
 
-from .log_position import LineSplitter, LogPosition
+from .log_position import LineSplitter, LogPosition, ReceivedLine
 from .pods import (
     ContainerRun,
     PodAccess,
@@ -77,13 +77,9 @@ class LogLine(msgspec.Struct, frozen=True):
 
     pod: str
     container: str
-    timestamp: str  # RFC 3339, with nanoseconds
+    time: datetime | None  # when it was written, in UTC; None for a message of the kubelet
     text: str
-
-    @property
-    def time(self) -> datetime:
-        """When the line was written, exact to the microsecond."""
-        return parse_time(self.timestamp)
+    timestamp: str = ""  # the same as the server sent it: RFC 3339, with nanoseconds
 
 
 class LogGap(msgspec.Struct, frozen=True):
@@ -339,8 +335,7 @@ class ContainerLog:
         if received is None:
             return []
         self._delays.reset()
-        text = received.text.decode(errors="replace")
-        entry = LogLine(self._pod, self._container, received.timestamp, text)
+        entry = _log_line(self._pod, self._container, received)
         return [self._gap(_ROTATED), entry] if received.follows_gap else [entry]
 
     def _take_rest(self) -> list[LogEntry]:
@@ -622,4 +617,9 @@ class _PodLogs:
 def _line(pod: str, container: str, line: bytes) -> LogLine:
     received = LogPosition().receive(line)
     assert received is not None  # nothing was seen before
-    return LogLine(pod, container, received.timestamp, received.text.decode(errors="replace"))
+    return _log_line(pod, container, received)
+
+
+def _log_line(pod: str, container: str, line: ReceivedLine) -> LogLine:
+    text = line.text.decode(errors="replace")
+    return LogLine(pod, container, line.time, text, line.timestamp)
