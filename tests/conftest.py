@@ -21,6 +21,12 @@ pytest_plugins = (
     "tests.support.slow_process",
 )
 
+# A cluster, a namespace or a proxy of the user would change what tests see and where they connect.
+OF_THE_USER = ("KUBECONFIG", "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT", "POD_NAMESPACE")
+PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
+for _name in (*OF_THE_USER, *PROXIES, *map(str.upper, PROXIES)):
+    os.environ.pop(_name, None)
+
 # The duration of an example depends on the load of the machine.
 UNTIMED = [HealthCheck.too_slow]
 
