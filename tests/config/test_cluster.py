@@ -97,7 +97,6 @@ def test_all_contradictions_are_listed() -> None:
 @pytest.mark.parametrize(
     ("given", "url"),
     [
-        ({}, "http://localhost/"),
         ({"server": "h:8080"}, "http://h:8080/"),
         ({"server": "h", "ca": b"x", "token": "t"}, "https://h/"),
         ({"server": "h", "ca_file": "x", "token": "t"}, "https://h/"),
@@ -260,6 +259,11 @@ def test_an_authorization_header_is_masked(value: str, shown: str) -> None:
 )
 def test_a_url_is_shown_without_its_password(url: str, shown: str) -> None:
     assert redacted_url(url) == shown
+
+
+def test_an_empty_server_is_rejected_and_not_taken_for_localhost() -> None:
+    with pytest.raises(InvalidConfig, match="no server is set"):
+        ClusterConfig(server="")
 
 
 def test_a_server_that_speaks_neither_http_nor_https_is_rejected() -> None:

@@ -265,7 +265,6 @@ def test_an_unsupported_kind_of_proxy_is_rejected() -> None:
         ({"server": "h:1", "insecure_skip_tls_verify": True, "token": "t"}, "https://h:1/x"),
         ({"server": "http://h/prefix?a=b#c"}, "http://h/prefix/x"),
         ({"server": "http://h/prefix/"}, "http://h/prefix/x"),
-        ({}, "http://localhost/x"),
     ],
 )
 def test_every_url_is_below_the_server_s_address(config: dict[str, Any], url: str) -> None:

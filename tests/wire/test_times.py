@@ -16,7 +16,6 @@ from kubeloop.wire.times import (
     MicroTime,
     format_micro_time,
     format_time,
-    parse_micro_time,
     parse_time,
 )
 
@@ -64,7 +63,7 @@ def test_only_a_text_can_be_a_time(value: str) -> None:
     with pytest.raises(DecodeError):
         parse_time(value)
     with pytest.raises(DecodeError):
-        parse_micro_time(value)
+        MicroTime.parse(value)
 
 
 def test_a_time_is_written_in_utc_with_the_fraction_cut_off() -> None:
@@ -83,7 +82,7 @@ def test_a_micro_time_is_written_with_six_digits_in_utc() -> None:
 
 def test_a_micro_time_is_read_with_exactly_six_digits() -> None:
     """API-C7, V-3: MicroTime has six fractional digits."""
-    moment = parse_micro_time("2024-01-02T03:04:05.000001+01:00")
+    moment = MicroTime.parse("2024-01-02T03:04:05.000001+01:00")
 
     assert moment == datetime(2024, 1, 2, 2, 4, 5, 1, tzinfo=UTC)
     assert type(moment) is MicroTime
@@ -93,7 +92,7 @@ def test_a_micro_time_is_read_with_exactly_six_digits() -> None:
 def test_a_micro_time_with_another_number_of_digits_is_an_error(fraction: str) -> None:
     """API-C7, V-3, API-24: MicroTime has six fractional digits."""
     with pytest.raises(DecodeError, match="six fractional digits"):
-        parse_micro_time(f"2024-01-02T03:04:05{fraction}Z")
+        MicroTime.parse(f"2024-01-02T03:04:05{fraction}Z")
 
 
 def test_a_time_without_a_zone_is_an_error_with_a_hint() -> None:
@@ -127,12 +126,12 @@ def test_a_time_reads_as_it_was_written_to_the_second(moment: datetime) -> None:
 
 @given(MOMENTS)
 def test_a_micro_time_reads_as_it_was_written(moment: datetime) -> None:
-    assert parse_micro_time(format_micro_time(moment)) == moment == MicroTime.of(moment)
+    assert MicroTime.parse(format_micro_time(moment)) == moment == MicroTime.of(moment)
 
 
 @given(st.text(max_size=40))
 def test_any_text_is_a_time_or_a_decode_error(text: str) -> None:
-    for parse in (parse_time, parse_micro_time, Duration.parse):
+    for parse in (parse_time, MicroTime.parse, Duration.parse):
         try:
             parse(text)
         except DecodeError:

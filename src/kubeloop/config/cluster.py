@@ -114,7 +114,7 @@ class ClusterConfig(Redacted, frozen=True, kw_only=True):
         {"token", "password", "client_key", "credentials"}
     )
 
-    server: str = ""
+    server: str
     namespace: str = "default"
     # TLS
     ca: bytes = b""  # PEM; takes precedence over the file
@@ -467,17 +467,18 @@ def _sources_text(files: KubeconfigFiles, found: Kubeconfig, selection: Selectio
 def base_url(server: str, *, secure: bool) -> str:
     """`server` with a scheme and a final slash, without query and fragment.
 
-    A bare host gets https if `secure`, otherwise http; an empty one is localhost.
+    A bare host gets https if `secure`, otherwise http.
 
-    Raises: `InvalidConfig` for an invalid address.
+    Raises: `InvalidConfig` for an empty or an invalid address.
     """
-    host = server or "localhost"
-    parts = _split(host)
+    if not server:
+        raise InvalidConfig("no server is set (write it as https://host:port)")
+    parts = _split(server)
     if parts is None or not parts.scheme or not parts.netloc:
-        parts = _with_scheme(host, secure=secure)
+        parts = _with_scheme(server, secure=secure)
     if parts.scheme not in {"http", "https"}:
         raise InvalidConfig(
-            f"server {redacted_url(host)!r} is neither http nor https (write it as"
+            f"server {redacted_url(server)!r} is neither http nor https (write it as"
             " https://host:port)"
         )
     path = parts.path if parts.path.endswith("/") else f"{parts.path}/"

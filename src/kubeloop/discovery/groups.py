@@ -42,7 +42,8 @@ class ApiResource(msgspec.Struct, frozen=True):
     """A resource or a subresource (`pods/status`) in discovery.
 
     `group` and `version` are those of the kind if they differ from the group version that lists
-    the resource, such as autoscaling/v1 for `deployments/scale`; else empty.
+    the resource, such as autoscaling/v1 for `deployments/scale`; else empty. They are as the
+    server sends them: a kind without a version has an empty one.
     """
 
     name: str

@@ -69,6 +69,9 @@ class _Kind(msgspec.Struct):
     version: str | None = None
     kind: str | None = None
 
+    def __bool__(self) -> bool:
+        return bool(self.group or self.version or self.kind)
+
 
 class _Subresource(msgspec.Struct, rename="camel"):
     subresource: str | None = None
@@ -131,36 +134,38 @@ def parse_aggregated(body: bytes) -> DiscoveryResult:
 def _rows(resource: _Resource, version: GroupVersion) -> Iterable[ApiResource]:
     name, singular = resource.resource or "", resource.singular_resource or ""
     namespaced = resource.scope == "Namespaced"
-    # A resource without a kind cannot be used; its subresources may have kinds.
-    if resource.response_kind is not None and resource.response_kind.kind:
+    # A resource without a response kind cannot be used; its subresources may have one (DSC-9).
+    if kind := resource.response_kind:
+        own = _own_group_version(kind, version)
         yield ApiResource(
             name,
-            resource.response_kind.kind,
+            kind.kind or "",
             namespaced,
             tuple(resource.verbs or ()),
             singular=singular,
             short_names=tuple(resource.short_names or ()),
             categories=tuple(resource.categories or ()),
-            group=_own_group_version(resource.response_kind, version).group,
-            version=_own_group_version(resource.response_kind, version).version,
+            group=own.group,
+            version=own.version,
         )
     for part in resource.subresources or ():
-        if part.response_kind is not None and part.response_kind.kind:
+        if kind := part.response_kind:
+            own = _own_group_version(kind, version)
             yield ApiResource(
                 f"{name}/{part.subresource or ''}",
-                part.response_kind.kind,
+                kind.kind or "",
                 namespaced,
                 tuple(part.verbs or ()),
                 singular=singular,
-                group=_own_group_version(part.response_kind, version).group,
-                version=_own_group_version(part.response_kind, version).version,
+                group=own.group,
+                version=own.version,
             )
 
 
 def _own_group_version(kind: _Kind, listed_in: GroupVersion) -> GroupVersion:
     """The group version of a kind if it differs from the one that lists it; else empty."""
     found = GroupVersion(kind.group or "", kind.version or "")
-    return GroupVersion() if not found.version or found == listed_in else found
+    return GroupVersion() if found == listed_in else found
 
 
 # --- unaggregated discovery
@@ -241,7 +246,7 @@ def parse_resources(body: bytes) -> tuple[ApiResource, ...]:
             singular=row.singular_name or "",
             short_names=tuple(row.short_names or ()),
             categories=tuple(row.categories or ()),
-            group=(row.group or "") if row.version else "",
+            group=row.group or "",
             version=row.version or "",
         )
         for row in found

@@ -37,7 +37,7 @@ from .model import (
 )
 from .plan import ListOf, MapOf, Node, Object, Value, View, node_for, plan_of
 from .quantity import Quantity, cached_quantity, decode_quantity
-from .times import Duration, MicroTime, parse_micro_time
+from .times import Duration, MicroTime
 
 __all__ = ["complete", "decode", "from_builtins", "from_json", "from_yaml", "hook"]
 
@@ -106,7 +106,7 @@ def hook(type_: type, value: Any) -> Any:
     if type_ is Quantity:
         return decode_quantity(value)
     if type_ is MicroTime:
-        return parse_micro_time(value)
+        return MicroTime.parse(value)
     if type_ is Duration:
         return Duration.parse(value)
     raise TypeError(f"values cannot be decoded as {type_.__name__}")

@@ -73,8 +73,8 @@ class Quantity:
         `Quantity.of(500, scale=-3)` is 500m.
         """
         mantissa, exponent = _exact(number)
-        if abs(exponent + scale) > 999:
-            raise InvalidArgument(f"quantity of {number!s:.50}: beyond ten to the power of 999")
+        if abs(exponent + scale) > 2999:
+            raise InvalidArgument(f"quantity of {number!s:.50}: beyond ten to the power of 2999")
         return _from_nanos(times_ten(mantissa, exponent + scale + 9), format)
 
     @property

@@ -36,10 +36,11 @@ _BINARY_SUFFIX: Final = ("", *_BINARY)
 # The number of digits up to which client-go keeps the text (API-20); none for Pi and Ei.
 _BINARY_DIGITS_KEPT: Final = {"Ki": 11, "Mi": 8, "Gi": 5, "Ti": 2, "Pi": 0, "Ei": 0}
 
-# Bounded repeats keep matching linear for hostile text.
+# Bounded repeats keep matching linear for hostile text, and numbers below the 4300 digits that
+# Python prints.
 _SYNTAX: Final = re.compile(
-    r"([+-]?)(?:([0-9]{1,2000})(?:\.([0-9]{0,2000}))?|\.([0-9]{1,2000}))"
-    r"([numkMGTPE]|[KMGTPE]i|[eE][+-]?0{0,9}[0-9]{1,3})?"
+    r"([+-]?)(?:([0-9]{1,1000})(?:\.([0-9]{0,2000}))?|\.([0-9]{1,2000}))"
+    r"([numkMGTPE]|[KMGTPE]i|[eE](?:\+?0{0,9}(?:[12][0-9]{3}|[0-9]{1,3})|-0{0,9}[0-9]{1,4}))?"
 )
 match_quantity: Final = _SYNTAX.fullmatch  # called 120,000 times for a large list
 

@@ -23,7 +23,6 @@ __all__ = [
     "Time",
     "format_micro_time",
     "format_time",
-    "parse_micro_time",
     "parse_time",
 ]
 
@@ -81,6 +80,20 @@ class MicroTime(datetime):
             utc.year, utc.month, utc.day, utc.hour, utc.minute, utc.second, utc.microsecond, UTC
         )
 
+    @classmethod
+    def parse(cls, text: str) -> MicroTime:
+        """Parse an RFC 3339 time with exactly six fractional digits, as models do.
+
+        The result is in UTC. `fromisoformat` is Python's: it takes any number of digits.
+
+        Raises:
+            DecodeError: the text is not a time, or has more or fewer digits.
+        """
+        found = _match_moment(text)
+        if found is None or len(found[2] or "") != 6:
+            raise _not_a_time("micro time", text, f"{_EXAMPLE}.000006Z with six fractional digits")
+        return cls.of(_moment("micro time", text, found))
+
 
 def parse_time(text: str) -> datetime:
     """Parse an RFC 3339 time; the result is in UTC, exact to the microsecond.
@@ -95,18 +108,6 @@ def parse_time(text: str) -> datetime:
     if found is None:
         raise _not_a_time("time", text, f"{_EXAMPLE}Z")
     return _moment("time", text, found)
-
-
-def parse_micro_time(text: str) -> MicroTime:
-    """Parse an RFC 3339 time with exactly six fractional digits; the result is in UTC.
-
-    Raises:
-        DecodeError: the text is not a time, or has more or fewer digits.
-    """
-    found = _match_moment(text)
-    if found is None or len(found[2] or "") != 6:
-        raise _not_a_time("micro time", text, f"{_EXAMPLE}.000006Z with six fractional digits")
-    return MicroTime.of(_moment("micro time", text, found))
 
 
 def format_time(time: datetime) -> str:

@@ -20,6 +20,7 @@ from kubeloop.cache import (
     ExpirationCache,
     Indexer,
     KnownObjects,
+    MutationCache,
     QueueClosed,
     RealFIFO,
     UnknownIndex,
@@ -142,7 +143,38 @@ _ODD_QUEUES: list[list[dict[str, Any]]] = [
 ]
 
 
+_WEB = {"name": "web", "namespace": "shop", "uid": "1"}
+_ON_N1 = {"do": "byIndex", "expect": "node", "value": "n1"}
+_ON_N2 = {"do": "byIndex", "expect": "node", "value": "n2"}
+
+
+def _mutations(stored: list[str], written: list[str]) -> list[dict[str, Any]]:
+    """Steps for `web` on nodes such as `1@n1`: in the store, then as own writes."""
+    steps: list[dict[str, Any]] = []
+    for do, states in (("update", stored), ("mutation", written)):
+        for version, _, node in (state.partition("@") for state in states):
+            steps.append({"do": do, "item": {**_WEB, "version": version, "node": node}})
+    return [*steps, {"do": "get", "value": "shop/web"}, _ON_N1, _ON_N2]
+
+
+_MUTATIONS = [
+    _mutations([], []),
+    _mutations([], ["2@n1"]),  # not in the store yet
+    _mutations(["1@n1"], []),
+    _mutations(["1@n1"], ["2@n1"]),
+    _mutations(["1@n1"], ["2@n2"]),  # the write moves it
+    _mutations(["1@"], ["2@n1"]),  # the write adds the value
+    _mutations(["1@n1"], ["2@"]),  # the write removes the value
+    _mutations(["3@n1"], ["2@n1"]),  # the store is newer
+    _mutations(["3@n2"], ["2@n1"]),
+    _mutations(["2@n1"], ["2@n1"]),
+    _mutations(["1@n1"], ["3@n1", "2@n2"]),  # responses in another order
+]
+
+
 def _cases() -> Iterator[Case]:
+    for steps, adds in itertools.product(_MUTATIONS, (True, False)):
+        yield Case("mutations.steps", {"adds": adds, "steps": steps})
     for seed in range(20):
         yield Case("indexer.steps", _index_case(seed))
     for seed, ttl in itertools.product(range(15), (1000, 3000)):
@@ -214,6 +246,26 @@ def _index_step(indexer: Indexer[dict[str, Any]], step: dict[str, Any]) -> Any:
     except UnknownIndex:
         return "refused"
     return _store_step(indexer, step)
+
+
+def _mutation_steps(given: Any) -> list[Any]:
+    store: Indexer[dict[str, Any]] = Indexer(EntryCodec(dict), {"node": "spec.nodeName"})
+    writes = MutationCache(store, include_adds=given["adds"])
+    return [_mutation_step(store, writes, step) for step in given["steps"]]
+
+
+def _mutation_step(
+    store: Indexer[dict[str, Any]], writes: MutationCache[dict[str, Any]], step: dict[str, Any]
+) -> Any:
+    match step["do"]:
+        case "mutation":
+            writes.mutation(_object(step["item"]))
+            return None
+        case "byIndex":
+            return _display(writes.by_index(step["expect"], step["value"]))
+        case "get":
+            return _store_step(writes, step)
+    return _store_step(store, step)
 
 
 async def _run_expiration_cache(given: Any) -> list[Any]:
@@ -320,6 +372,7 @@ AREA = Area(
     _cases,
     {
         "indexer.steps": _indexer_steps,
+        "mutations.steps": _mutation_steps,
         "expiring.steps": lambda given: asyncio.run(_run_expiration_cache(given)),
         "deltaFIFO.steps": _queue_steps(DeltaFIFO),
         "realFIFO.steps": _queue_steps(RealFIFO),

@@ -17,6 +17,7 @@ from kubeloop.discovery import (
     expand_category,
     guess_plural,
 )
+from kubeloop.discovery.parsing import parse_aggregated
 from kubeloop.errors import api_error, failure
 from kubeloop.meta import GroupKind, GroupVersion, GroupVersionResource
 from kubeloop.rest import Request
@@ -155,7 +156,37 @@ _KIND_NAMES = [
 ]
 
 
+_RESPONSE_KINDS: list[dict[str, str] | None] = [
+    None,
+    {},
+    *({"kind": "Scale", "group": group} for group in ("", "apps", "autoscaling")),
+    *(
+        {"kind": kind, "group": group, "version": version}
+        for kind in ("Scale", "")
+        for group in ("", "apps", "autoscaling")
+        for version in ("v1", "v2")
+    ),
+    {"group": "autoscaling"},
+    {"version": "v1"},
+]
+
+
+def _aggregated(kind: dict[str, str] | None, *, freshness: str = "Current") -> dict[str, Any]:
+    """A group whose resource, and whose subresource, respond with `kind`."""
+    answer = {} if kind is None else {"responseKind": kind}
+    part = {"subresource": "scale", "verbs": ["get"], **answer}
+    deployments = {"resource": "deployments", "scope": "Namespaced", "subresources": [part]}
+    named = {**deployments, "singularResource": "deployment", "verbs": ["get"], **answer}
+    versions = [
+        {"version": "v2", "freshness": freshness, "resources": []},
+        {"version": "v1", "resources": [named]},
+    ]
+    return {"items": [{"metadata": {"name": "apps"}, "versions": versions}]}
+
+
 def _cases() -> Iterator[Case]:
+    for freshness, response_kind in itertools.product(("Current", "Stale"), _RESPONSE_KINDS):
+        yield Case("discovery.aggregated", _aggregated(response_kind, freshness=freshness))
     for kind in _KINDS:
         yield Case("mapper.guess", kind)
     for server, documents in _SERVERS.items():
@@ -256,6 +287,18 @@ async def _category(client: DiscoveryClient, given: Any) -> Any:
     return [[each.group, each.resource] for each in expand_category(found, given["category"])]
 
 
+def _discover_aggregated(documents: Any) -> Any:
+    found = parse_aggregated(json.dumps(documents).encode())
+    return {
+        "groups": [[group.name, group.preferred] for group in found.groups],
+        "resources": {
+            str(version): [[r.name, r.group, r.version, r.kind, r.singular] for r in rows]
+            for version, rows in found.resources.items()
+        },
+        "stale": sorted(map(str, found.failures)),
+    }
+
+
 def _preferred(*, namespaced: bool) -> Callable[[Any], Any]:
     async def call(client: DiscoveryClient, given: Any) -> Any:
         found = await client.preferred(namespaced=namespaced)
@@ -283,6 +326,7 @@ AREA = Area(
         "mapper.singular": _mapper(lambda m, given: m.singular_of(given["resource"])),
         "mapper.expand": _client(_expand),
         "mapper.category": _client(_category),
+        "discovery.aggregated": _discover_aggregated,
         "discovery.preferred": _preferred(namespaced=False),
         "discovery.preferredNamespaced": _preferred(namespaced=True),
         "discovery.supports": _client(

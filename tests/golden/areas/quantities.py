@@ -28,6 +28,10 @@ _NUMBERS = [
     *("1e3", "1E3", "1e-3", "1e+3", "1.5e3", "1e", "e3", "1e1.5", "1e0", "1e18", "1e19", "1e-9"),
     *("1e-10", "-1e3", "12e6", "--1", "+-1", "1 ", " 1", "1_0", "1,0", "", "a", "0x10", "1e99"),
 ]
+_EXPONENTS = [
+    *("999", "1000", "1001", "1002", "2147", "4000", "9998", "9999", "09999", "10000", "99999"),
+    *("-999", "-1000", "-9999", "-10000", "+2147", "9223372036854775808"),
+]
 _SUFFIXES = ["", *"numkMGTPEKmi", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei", "ki", "Zi", "B", " Ki", "mi"]
 _PAIRED = [
     *("0", "1", "-1", "500m", "1500m", "1Gi", "1G", "1.5Gi", "1Mi", "1024Ki", "100n", "1e3", "1k"),
@@ -81,6 +85,10 @@ def _texts() -> dict[str, None]:
         number + suffix
         for number, suffix in itertools.product(_NUMBERS, _SUFFIXES)
         if suffix in ("", "m", "k", "Ki", "Mi", "n", "Ei") or number in ("1", "1.5", "-.5", "1000")
+    )
+    made |= dict.fromkeys(
+        f"{mantissa}e{exponent}"
+        for mantissa, exponent in itertools.product(("0", "4", "-1.5", "400"), _EXPONENTS)
     )
     source = random.Random(7)
     for _ in range(150):

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
 	testingclock "k8s.io/utils/clock/testing"
 )
 
@@ -151,6 +152,41 @@ func init() {
 			}
 			value, _ := storeStep(store, step)
 			found = append(found, value)
+		}
+		return found, nil
+	})
+	answers("mutations.steps", func(given struct {
+		Adds  bool        `json:"adds"`
+		Steps []cacheStep `json:"steps"`
+	}) (any, error) {
+		store := cache.NewIndexer(cache.MetaNamespaceKeyFunc, nodeIndex)
+		writes := cache.NewIntegerResourceVersionMutationCache(klog.Background(), store, store, time.Hour, given.Adds)
+		found := []any{}
+		for _, step := range given.Steps {
+			switch step.Do {
+			case "mutation":
+				writes.Mutation(step.Item.pod())
+				found = append(found, nil)
+			case "byIndex":
+				objs, err := writes.ByIndex(step.Expect, step.Value)
+				if err != nil {
+					return nil, err
+				}
+				found = append(found, keys(objs))
+			case "get":
+				obj, exists, err := writes.GetByKey(step.Value)
+				if err != nil {
+					return nil, err
+				}
+				if !exists {
+					found = append(found, nil)
+				} else {
+					found = append(found, keys([]any{obj})[0])
+				}
+			default:
+				value, _ := storeStep(store, step)
+				found = append(found, value)
+			}
 		}
 		return found, nil
 	})

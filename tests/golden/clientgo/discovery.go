@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"sort"
 
+	apidiscovery "k8s.io/api/apidiscovery/v2"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -179,6 +180,22 @@ func init() {
 		}
 		return listed(found), nil
 	})
+	answers("discovery.aggregated", func(given apidiscovery.APIGroupDiscoveryList) (any, error) {
+		groups, resources, failed := discovery.SplitGroupsAndResources(given)
+		texts := []any{}
+		for _, group := range groups.Groups {
+			texts = append(texts, []string{group.Name, group.PreferredVersion.Version})
+		}
+		rows := map[string]any{}
+		for version, list := range resources {
+			rows[version.String()] = kindsOf(version, list.APIResources)
+		}
+		stale := []string{}
+		for version := range failed {
+			stale = append(stale, version.String())
+		}
+		return map[string]any{"groups": texts, "resources": rows, "stale": sorted(stale)}, nil
+	})
 	answers("discovery.supports", func(given mappingCase) (any, error) {
 		client := servers[given.Server].client()
 		return discovery.ServerSupportsVersion(client, schema.GroupVersion{Group: given.Group, Version: given.Version}) == nil, nil
@@ -186,6 +203,19 @@ func init() {
 	answers("discovery.serves", func(given mappingCase) (any, error) {
 		return discovery.IsResourceEnabled(servers[given.Server].client(), given.wanted())
 	})
+}
+
+// kindsOf leaves out the group version of a kind that is the one of its list.
+func kindsOf(version schema.GroupVersion, resources []metav1.APIResource) [][]string {
+	texts := [][]string{}
+	for _, each := range resources {
+		of := schema.GroupVersion{Group: each.Group, Version: each.Version}
+		if of == version {
+			of = schema.GroupVersion{}
+		}
+		texts = append(texts, []string{each.Name, of.Group, of.Version, each.Kind, each.SingularName})
+	}
+	return texts
 }
 
 // listed sorts: the lists come in the order of a map.

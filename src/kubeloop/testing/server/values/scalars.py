@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import Any, Final, TypeAlias, final
 
 from kubeloop.wire import Duration, InvalidArgument, Quantity
-from kubeloop.wire.times import format_micro_time, format_time, parse_micro_time, parse_time
+from kubeloop.wire.times import MicroTime, format_micro_time, format_time, parse_time
 
 from .causes import quoted
 
@@ -226,6 +226,6 @@ _SCALARS: Final[dict[str, Reader]] = {
     "quantity": _read_quantity,
     "duration": _read_duration,
     "intstr": _read_int_or_string,
-    "microtime": _time_reader(parse_micro_time, format_micro_time),
+    "microtime": _time_reader(MicroTime.parse, format_micro_time),
     "time": _time_reader(parse_time, format_time),
 }
