@@ -57,6 +57,10 @@ EventCorrelator DropIfChannelFull WaitIfChannelFull FakeRecorder
 RunOrDie LeaderElectionConfig LeaseLock OnStartedLeading OnStoppedLeading OnNewLeader
 Until JitterUntil BackoffUntil Group StartWithChannel RetryOnConflict
 NewSimpleClientset PrependReactor
+DeltaFIFOOptions ReflectorOptions NewReflectorWithOptions ProcessFunc ShouldResyncFunc
+AddFunc UpdateFunc DeleteFunc NewFilteredPodInformer SimplePageFunc DeploymentInterface HandleCrash
+ExtractList KeyOf DynamicClient ScaleClient ResourceEventHandler OnDelete SharedIndexInformer
+ListPager PatchType
 """,
 )
 

@@ -17,7 +17,7 @@ from kubeloop.cache import (
     SharedInformerFactory,
     Watchable,
 )
-from kubeloop.errors import InvalidArgument
+from kubeloop.errors import ApiError, InvalidArgument
 from kubeloop.kit import ManualClock
 from kubeloop.meta import GroupVersionResource
 from kubeloop.wire import Resource
@@ -96,6 +96,35 @@ async def test_different_requests_are_not_shared(factory: SharedInformerFactory)
     assert factory.informer(SITES) is informers[6]
     assert informers[6].indexer.codec.model is dict
     assert informers[7].indexer.codec.model is Resource
+
+
+async def test_an_informer_has_its_own_watch_error_handler_or_the_factory_s(
+    cluster: Cluster, clock: ManualClock
+) -> None:
+    of_all: list[Exception] = []
+    of_nodes: list[Exception] = []
+    async with SharedInformerFactory(cluster, on_watch_error=of_all.append, clock=clock) as factory:
+        factory.informer(Pod)
+        factory.informer(Node, on_watch_error=of_nodes.append)
+        for code, server in zip((403, 401), cluster.servers, strict=True):
+            server.fail(*[refusal(code, "Forbidden")] * 2)
+        factory.start()
+        await clock.advance(2)
+
+    assert {error.code for error in of_all if isinstance(error, ApiError)} == {403}
+    assert {error.code for error in of_nodes if isinstance(error, ApiError)} == {401}
+
+
+def test_a_shared_informer_does_not_change_its_watch_error_handler(
+    factory: SharedInformerFactory,
+) -> None:
+    """CCH-76: there are no setters, so none can be called too late."""
+    received: list[Exception] = []
+    pods = factory.informer(Pod, on_watch_error=print)
+
+    assert factory.informer(Pod) is factory.informer(Pod, on_watch_error=print) is pods
+    with pytest.raises(InvalidArgument, match="calls another on_watch_error"):
+        factory.informer(Pod, on_watch_error=received.append)
 
 
 async def test_start_starts_the_informers_that_exist_by_then(

@@ -8,6 +8,7 @@ import pytest
 
 from kubeloop.cache import (
     EntryCodec,
+    IndexConflict,
     Indexer,
     PartlyApplied,
     StorageFormat,
@@ -286,3 +287,16 @@ async def test_replaced_objects_can_be_freed_in_steps() -> None:
     await free_in_steps(entries)
 
     assert entries == []
+
+
+def test_a_store_has_the_indexers_that_it_is_created_with() -> None:
+    store = ThreadSafeStore({"node": lambda pod: [pod.label_map.get("node", "")]})
+    store.add(entry("web", labels={"node": "n1"}))
+
+    store.add_indexers({"uid": lambda pod: [pod.uid]})
+
+    assert store.index_names() == ("namespace", "node", "uid")
+    assert [found.key for found in store.by_index("node", "n1")] == [key("web")]
+    assert store.index_values("uid") == [store.entries()[0].uid]
+    with pytest.raises(IndexConflict):
+        store.add_indexers({"node": lambda pod: []})

@@ -38,6 +38,7 @@ from kubeloop.errors import (
     Unauthorized,
     api_error,
     causes_of,
+    failure,
     find_api_error,
     has_cause,
     is_api_error,
@@ -317,3 +318,19 @@ def test_no_error_overrides_str() -> None:
 
     assert len(kinds) > 60
     assert [kind for kind in kinds[1:] if "__str__" in vars(kind)] == []
+
+
+@pytest.mark.parametrize("reason", CODES)
+def test_an_error_can_be_made_as_a_server_responds_with_it(reason: str) -> None:
+    kind = type(api_error("", failure(reason, "")))
+
+    error = kind.of("watch pods", "version 3 is too old", retry_after=2)
+
+    assert type(error) is type(api_error("", error.status)) is kind
+    assert (error.code, error.reason, error.retry_after) == (CODES[reason], reason, 2)
+    assert str(error).startswith(f"watch pods: {CODES[reason]} {reason}: version 3 is too old")
+
+
+def test_an_error_without_a_reason_cannot_be_made() -> None:
+    with pytest.raises(InvalidArgument, match="use a subclass"):
+        ApiError.of("watch pods", "version 3 is too old")

@@ -59,6 +59,7 @@ async def test_requests_wait_for_their_token_and_a_watch_does_not(
     server.respond(chunked())
     limiter = TokenBucket(1, 1, clock=hurried)
     async with client_for(server, clock=hurried, limiter=limiter) as rest:
+        assert rest.limiter is limiter
         for _ in range(2):
             async with rest.watch(resource_request("watch", PODS)):
                 pass

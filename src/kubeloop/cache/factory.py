@@ -178,6 +178,7 @@ class SharedInformerFactory:
         selector: SelectorLike | None = ...,
         field_selector: FieldSelectorLike | None = ...,
         format: ReadFormat | None = ...,
+        on_watch_error: WatchErrorHandler | None = ...,
         **options: Unpack[StorageOptions[R]],
     ) -> SharedInformer[R]: ...
 
@@ -190,6 +191,7 @@ class SharedInformerFactory:
         selector: SelectorLike | None = ...,
         field_selector: FieldSelectorLike | None = ...,
         format: ReadFormat | None = ...,
+        on_watch_error: WatchErrorHandler | None = ...,
         **options: Unpack[StorageOptions[dict[str, Any]]],
     ) -> SharedInformer[dict[str, Any]]: ...
 
@@ -203,6 +205,7 @@ class SharedInformerFactory:
         selector: SelectorLike | None = ...,
         field_selector: FieldSelectorLike | None = ...,
         format: ReadFormat | None = ...,
+        on_watch_error: WatchErrorHandler | None = ...,
         **options: Unpack[StorageOptions[T]],
     ) -> SharedInformer[T]: ...
 
@@ -215,6 +218,7 @@ class SharedInformerFactory:
         selector: SelectorLike | None = None,
         field_selector: FieldSelectorLike | None = None,
         format: ReadFormat | None = None,  # noqa: A002 - what it is
+        on_watch_error: WatchErrorHandler | None = None,
         **options: Unpack[StorageOptions[Any]],
     ) -> SharedInformer[Any]:
         """The informer for this collection; created by the first call.
@@ -222,16 +226,17 @@ class SharedInformerFactory:
         Objects have the type `kind`, or `dict` if that is no class, or `model`: a struct with
         the fields you need. `index` is added to the indexes of the informer. `format` is how a
         built-in kind is read and cached, in place of the client's; another format is another
-        informer.
+        informer. `on_watch_error` replaces the factory's.
 
         Raises:
-            InvalidArgument: it exists, and stores or transforms objects in another way.
+            InvalidArgument: it exists, and stores or transforms objects in another way, or calls
+                another `on_watch_error`.
             IndexConflict: it exists, and has an index of one of the names.
         """
         check_option_names("informer", options, StorageOptions.__optional_keys__)
         model = model or (kind if isinstance(kind, type) else dict)
         key = self._key(kind, model, namespace, selector, field_selector, format_=format)
-        return self._share(key, options)
+        return self._share(key, options, on_watch_error)
 
     def metadata_informer(
         self,
@@ -341,27 +346,39 @@ class SharedInformerFactory:
             format_,
         )
 
-    def _share(self, key: _InformerKey, options: StorageOptions[Any]) -> SharedInformer[Any]:
+    def _share(
+        self,
+        key: _InformerKey,
+        options: StorageOptions[Any],
+        on_watch_error: WatchErrorHandler | None = None,
+    ) -> SharedInformer[Any]:
         found = self._informers.get(key)
         if found is None:
-            found = self._informers[key] = self._create(key, options)
+            handler = on_watch_error or self._on_watch_error
+            found = self._informers[key] = self._create(key, options, handler)
             return found
         store_as, transform = options.get("store_as"), options.get("transform")
         if (
             store_as not in {None, found.store_as}
             or transform not in {None, found.transform}
             or tuple(options.get("drop", found.drop)) != found.drop
+            or on_watch_error not in {None, found.on_watch_error}
         ):
             raise InvalidArgument(
                 f"share the informer of {found.name}: it stores objects as {found.store_as}, or "
-                "has another transform, or drops other fields (use the same options, or create a "
-                "SharedInformer)"
+                "has another transform, drops other fields or calls another on_watch_error (use "
+                "the same options, or create a SharedInformer)"
             )
         if index := options.get("index"):
             found.indexer.add_indexers(index)
         return found
 
-    def _create(self, key: _InformerKey, options: StorageOptions[Any]) -> SharedInformer[Any]:
+    def _create(
+        self,
+        key: _InformerKey,
+        options: StorageOptions[Any],
+        on_watch_error: WatchErrorHandler | None,
+    ) -> SharedInformer[Any]:
         source = self._client.list_watch(
             key.kind,
             namespace=key.namespace,
@@ -378,7 +395,7 @@ class SharedInformerFactory:
             transform=options.get("transform") or self._transform,
             drop=options.get("drop", self._drop),
             resync=self._resync_of.get(key.kind, self._resync),
-            on_watch_error=self._on_watch_error,
+            on_watch_error=on_watch_error,
             metrics_name=self._name,
             metrics=self._metrics,
             clock=self._clock,

@@ -182,6 +182,7 @@ class SharedInformer(Generic[T]):
         self.store_as: StorageFormat = options.get("store_as", "bytes")
         self.transform = options.get("transform")
         self.drop = tuple(options.get("drop", DROPPED))
+        self.on_watch_error = options.get("on_watch_error")
         self._sync_timeout = options.get("sync_timeout")
         self._default_resync = options.get("resync", 0.0)
         self._clock = clock = options.get("clock") or SystemClock()
@@ -491,7 +492,7 @@ class SharedInformer(Generic[T]):
             EntryDecoder(self._codec, transform=self.transform, kind=self.scope.kind),
             clock=self._clock,
             should_resync=self._handlers.should_resync,
-            on_watch_error=options.get("on_watch_error"),
+            on_watch_error=self.on_watch_error,
             is_full=self._is_full,
             known=self.indexer.store.get,
             page_size=options.get("page_size", 0),

@@ -23,6 +23,7 @@ __all__ = [
     "OpenWatch",
     "PageHead",
     "PageStream",
+    "RawEvent",
     "RawItem",
     "RawPage",
     "Scope",

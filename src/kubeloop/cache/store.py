@@ -24,7 +24,7 @@ from kubeloop.wire import get_logger
 
 from .entry import Entry
 from .errors import IndexConflict, UnknownIndex
-from .index import NAMESPACE, Index, IndexStats, by_namespace
+from .index import NAMESPACE, Index, IndexFunc, IndexStats, by_function, by_namespace
 
 __all__ = [
     "EntriesByKey",
@@ -55,14 +55,15 @@ class StoreStats(msgspec.Struct, frozen=True):
 
 @final
 class ThreadSafeStore:
-    """Entries by key. The index `namespace` is built in."""
+    """Entries by key. The index `namespace` is built in; `indexers` are functions of an entry."""
 
-    def __init__(self) -> None:
+    def __init__(self, indexers: Mapping[str, IndexFunc[Entry]] | None = None) -> None:
         self._content = _Content({NAMESPACE: Index(NAMESPACE, by_namespace, by_key=True)})
         self._version = ""
         self._replacements = self._rewinds = 0
         self._duplicates = 0
         self._builds: list[IndexBuild] = []
+        self.add_indexers(indexers or {})
 
     # --- reading, on any thread
 
@@ -191,6 +192,19 @@ class ThreadSafeStore:
 
     def resync(self) -> None:
         """Does nothing: only delta queues resync."""
+
+    def add_indexers(self, indexers: Mapping[str, IndexFunc[Entry]]) -> None:
+        """Index the stored entries and all later ones by functions of an entry.
+
+        Raises:
+            IndexConflict: an index of that name exists; none is added.
+        """
+        self.add_indexes(
+            *(
+                Index(name, by_function(function, lambda entry: entry), remembers=True)
+                for name, function in indexers.items()
+            )
+        )
 
     def add_indexes(self, *indexes: Index) -> None:
         """Index the stored entries and all later ones.

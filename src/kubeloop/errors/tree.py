@@ -44,7 +44,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import final
+from typing import Self, final
 
 from kubeloop.wire.errors import DecodeError, InvalidArgument, KubeError
 from kubeloop.wire.meta.v1 import Status, StatusCause
@@ -150,6 +150,18 @@ class ApiError(KubeError):
         super().__init__(action, status)
         self.action = action
         self.status = status
+
+    @classmethod
+    def of(cls, action: str, message: str, *, retry_after: int = 0) -> Self:
+        """An error as a server responds with it: `Expired.of("watch pods", "too old")`.
+
+        For a `ListWatch` of your own and for tests. The class is the reason and the code.
+        """
+        from .statuses import failure  # it needs this module
+
+        if _BY_REASON.get(cls.__name__) is not cls:
+            raise InvalidArgument(f"{cls.__name__} is no reason of the API (use a subclass)")
+        return cls(action, failure(cls.__name__, message, retry_after=retry_after))
 
     @property
     def code(self) -> int:

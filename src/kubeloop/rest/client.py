@@ -147,7 +147,7 @@ class RESTClient:
             metrics=metrics,
             random=random,
         )
-        self._limits_rate = limiter is not None
+        self._limiter = limiter
         self._watches = 0
         self._probe = ServerProbe(self._attempts.probe, clock=self._clock)
 
@@ -181,6 +181,11 @@ class RESTClient:
     @property
     def codec(self) -> Codec:
         return self._codec
+
+    @property
+    def limiter(self) -> Limiter | None:
+        """The rate limiter that every request waits for, if there is one."""
+        return self._limiter
 
     @property
     def max_retries(self) -> int:
@@ -315,7 +320,7 @@ class RESTClient:
     async def _send(
         self, request: Request, warnings: WarningHandler | None, gate: ConcurrencyLimit
     ) -> Response:
-        if self._limits_rate:
+        if self._limiter is not None:
             await self._attempts.wait_for_rate_limiter(request)
         began = self._clock.now()
         own = request.timeout or self._config.timeout if request.timeout != 0 else 0
