@@ -30,6 +30,8 @@ from .conftest import Call, command, line_of, started
     [
         (["frob"], 2, "No such command 'frob' (see kubeloop --help)"),
         (["gett", "pods"], 2, "No such command 'gett'; did you mean get?"),
+        (["set", "image"], 2, "set is a command of kubectl, not of kubeloop (use kubectl set)"),
+        (["top", "pods"], 2, "top is a command of kubectl, not of kubeloop (use kubectl top)"),
         (["--frob", "get"], 2, "No such option '--frob'"),
         (["get", "pods", "--frob"], 2, "(see kubeloop get --help)"),
         (["get"], 2, "Missing argument"),

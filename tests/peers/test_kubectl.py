@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
+from kubeloop.cli.program import ONLY_KUBECTL
+from kubeloop.cli.program import kubeloop as program
 from kubeloop.testing import APIServer
 from tests.support.kubectl import Kubectl
 
@@ -487,3 +491,16 @@ def test_a_wrong_password_is_unauthorized(kubectl: Kubectl, tmp_path: Path) -> N
     output = kubectl.refused("get", "pods", f"--kubeconfig={kubeconfig}", "--token=wrong")
 
     assert "You must be logged in to the server" in output
+
+
+def test_every_command_of_kubectl_is_here_or_answered_as_kubectls(kubectl_program: str) -> None:
+    listed = subprocess.run(
+        [kubectl_program, "__complete", ""], capture_output=True, text=True, check=True
+    )
+    commands = {line.partition("\t")[0] for line in listed.stdout.splitlines()} - {"help"}
+
+    missing = {name for name in commands if not name.startswith(":")} - {
+        *program.list_commands(click.Context(program))
+    }
+
+    assert missing == {*ONLY_KUBECTL}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, final
 
 import click
@@ -28,14 +28,20 @@ __all__ = ["LazyGroup"]
 class LazyGroup(click.Group):
     """`lazy_commands` maps the name of a command to its module and its line in the help.
 
-    The module defines the command under that name, with `_` for `-`.
+    The module defines the command under that name, with `_` for `-`. `only_kubectl` are commands
+    of kubectl that are not here: an error says so.
     """
 
     def __init__(
-        self, *arguments: Any, lazy_commands: Mapping[str, tuple[str, str]], **options: Any
+        self,
+        *arguments: Any,
+        lazy_commands: Mapping[str, tuple[str, str]],
+        only_kubectl: Collection[str] = (),
+        **options: Any,
     ) -> None:
         super().__init__(*arguments, **options)
         self._lazy_commands = lazy_commands
+        self._only_kubectl = only_kubectl
 
     # --- lookup
 
@@ -55,6 +61,9 @@ class LazyGroup(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
+            if args[0] in self._only_kubectl:
+                text = f"{args[0]} is a command of kubectl, not of kubeloop (use kubectl {args[0]})"
+                raise click.UsageError(text, ctx) from error
             import difflib
 
             close = difflib.get_close_matches(args[0], self._lazy_commands, n=1)

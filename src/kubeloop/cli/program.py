@@ -14,7 +14,7 @@ from .failures import EXIT_CODES
 from .flags import cluster_flags
 from .lazy_group import LazyGroup
 
-__all__ = ["kubeloop"]
+__all__ = ["ONLY_KUBECTL", "kubeloop"]
 
 _COMMANDS = {
     "demo": (".demo", "Run a live demo: a server, a controller and failures."),
@@ -56,11 +56,17 @@ _COMMANDS = {
     "completion": (".completion", "Print the completion script for a shell."),
     "version": (".version", "Print the client and server versions."),
 }
+# What kubectl does and kubeloop does not.
+ONLY_KUBECTL = (
+    *("autoscale", "certificate", "cluster-info", "expose", "kuberc", "kustomize", "options"),
+    *("plugin", "proxy", "replace", "set", "taint", "top"),
+)
 
 
 @click.group(
     cls=LazyGroup,
     lazy_commands=_COMMANDS,
+    only_kubectl=ONLY_KUBECTL,
     epilog=EXIT_CODES,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
