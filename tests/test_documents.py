@@ -27,13 +27,33 @@ TABLES = {
     "conformance", "differences", "extras", "glossary", "index", "kinds", "metrics",
     "promises", "simulation", "versioning",
 }  # fmt: skip
-STATES = dict(re.findall(r"^\| `(\w+)` \| (\w+) \|", ARCHITECTURE, re.MULTILINE))
+PACKAGES = {found.name for found in pkgutil.iter_modules(kubeloop.__path__) if found.ispkg}
 
 
-def test_the_architecture_page_marks_the_packages_that_exist() -> None:
-    packages = {found.name for found in pkgutil.iter_modules(kubeloop.__path__) if found.ispkg}
+def test_the_architecture_page_lists_the_packages() -> None:
+    section = ARCHITECTURE.partition("## Packages\n")[2].partition("\n## ")[0]
 
-    assert {package for package, state in STATES.items() if state == "today"} == packages
+    assert {*re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)} == PACKAGES
+
+
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+
+
+def test_the_readme_counts_the_dependencies() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    names = [re.split(r"[^\w-]", each)[0] for each in PROJECT["project"]["dependencies"]]
+    contributing = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    (listed,) = re.findall(r"^The core depends on (.+?)\.", contributing, re.MULTILINE)
+
+    assert f"there are {NUMBERS[len(names)]} dependencies" in " ".join(readme.split())
+    assert {*re.split(r", | and ", listed)} == {*names}
+
+
+def test_the_tutorial_counts_its_pages() -> None:
+    pages = len([*(ROOT / "docs/tutorial").glob("*.md")])
+    first = (ROOT / "docs/tutorial/first-script.md").read_text(encoding="utf-8")
+
+    assert f"After the {NUMBERS[pages]} pages of this tutorial" in first
 
 
 def test_the_architecture_page_names_the_layers_of_the_import_contract() -> None:
@@ -41,7 +61,7 @@ def test_the_architecture_page_names_the_layers_of_the_import_contract() -> None
     contract = next(each for each in contracts if each["id"] == "layers")
     layers = [re.findall(r"\w+", layer) for layer in contract["layers"]]
 
-    assert {package for layer in layers for package in layer} == set(STATES)
+    assert {package for layer in layers for package in layer} == PACKAGES
     assert "\n".join(" | ".join(layer) for layer in layers) in ARCHITECTURE
 
 
@@ -61,12 +81,10 @@ def test_the_paths_on_the_architecture_page_exist() -> None:
 
 
 def test_each_package_has_a_page_in_the_reference() -> None:
-    packages = {package for package, state in STATES.items() if state == "today"}
-
     pages = {path.stem for path in (ROOT / "docs/reference").glob("*.md")}
 
     # Programs import nothing from the command line.
-    assert packages - {"cli"} == pages - TABLES
+    assert PACKAGES - {"cli"} == pages - TABLES
 
 
 def test_the_page_of_extras_lists_the_extras() -> None:

@@ -42,7 +42,7 @@ MapFunction: TypeAlias = Callable[[Any], Iterable[ObjectKey] | Awaitable[Iterabl
 class WatchSource(msgspec.Struct, frozen=True):
     """Another kind whose changes add keys to a controller.
 
-        watches=[Watch(ConfigMap, to=sites_that_use)]
+        watches=[WatchSource(ConfigMap, to=sites_that_use)]
 
     `to` is called with the object and returns the keys to reconcile; for an update also with
     the old object, for a delete with the final state and the one before, if they differ. In
