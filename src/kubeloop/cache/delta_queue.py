@@ -119,7 +119,7 @@ class DeltaQueue(Protocol):
         ...
 
     async def pop(self, process: Process, *, at_most: int = 1) -> Batch:
-        """Wait for deltas, process them, and return them. As `QueueBase.pop`."""
+        """Wait for deltas, process them, and return them, as `DeltaFIFO.pop` does."""
         ...
 
     def close(self) -> None:

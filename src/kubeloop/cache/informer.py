@@ -330,7 +330,7 @@ class SharedInformer(Generic[T]):
     async def wait_for_version(self, version: str, *, timeout: float | None = 10.0) -> None:
         """Wait until the cache has the write with that `version`. Safe to cancel.
 
-            written = await client.update(pod)
+            written = await client.resource(Pod).update(pod)
             await pods.wait_for_version(written.metadata.resource_version)
 
         For objects of this informer: the versions of others reach it only by bookmarks.

@@ -169,8 +169,8 @@ class ListWatch(Protocol):
         bookmark at its end (sendInitialEvents, resourceVersionMatch=NotOlderThan).
         An iterator that also has `batch()`, as `PageStream` does, is read in batches. One that
         has `pump(apply, split)` is not read: it calls `apply` in the callback that received
-        events, until the watch ends, as `OpenWatch.pump` does. One that has `open()` waits there
-        until the server has accepted the watch.
+        events, until the watch ends, and makes events of text with `split`. One that has `open()`
+        waits there until the server has accepted the watch.
         """
         ...
 

@@ -72,7 +72,7 @@ class CandidateStats(msgspec.Struct, frozen=True):
 class Candidate:
     """Keeps one `LeaseCandidate` object current while `run()` runs.
 
-    client-go: `leaderelection.LeaseCandidate`, which `NewCandidate` creates.
+    (client-go: `leaderelection.LeaseCandidate`, which `NewCandidate` creates.)
 
     Raises:
         InvalidArgument: the name or the lease is empty.
