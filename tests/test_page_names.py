@@ -53,7 +53,16 @@ EXCEPTIONS = {
     "with Client() as client:": "the client of kubeloop.blocking",
 }
 # Names that a reader gives: classes and variables of their own.
-OF_THE_READER = {"Gate", "OldWebsite", "Placed", "Website", "WebsiteV1", "WebsiteV2", "site"}
+OF_THE_READER = {
+    "Gate",
+    "OldWebsite",
+    "Placed",
+    "Shop",
+    "Website",
+    "WebsiteV1",
+    "WebsiteV2",
+    "site",
+}
 
 
 @functools.cache

@@ -156,6 +156,7 @@ async def test_only_the_difference_of_a_status_is_sent(
     }
     assert written.status == WebsiteStatus(ready=True)
     assert written.spec.replicas == 1
+    assert written.metadata.generation == before.metadata.generation
 
 
 async def test_a_status_of_an_object_that_changed_meanwhile_is_a_conflict(
