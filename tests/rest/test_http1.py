@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import re
 import time
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import h11
@@ -254,6 +256,65 @@ def test_a_valid_response_is_read(data: bytes, method: str) -> None:
     # h11 accepts chunks in HTTP/1.0, which did not have them.
     if not isinstance(expected, str) and b"HTTP/1.0" not in data:
         assert parse([data], method) == expected
+
+
+# What Python reads as a number, and what it does not.
+ODD_NUMBERS = (
+    *("0x5", "0X5", "0b1", "0o5", "1_0", "+5", "-5", " 5", "5 ", "\t5", "5\t", "5\v", "5\f"),
+    *(
+        "5\x85",
+        "\u0665",
+        "\uff15",
+        "5e0",
+        "5.",
+        "5h",
+        "0x",
+        "x5",
+        "'5'",
+        "5,5",
+        "5, 5",
+        "5;",
+        "5 ;a",
+    ),
+    *("", "00", "05", "5", "0000000000000005", "00000000000000005", "5" * 20, "9" * 5000),
+)
+
+
+def cuts_of(data: bytes, start: int) -> Iterator[list[bytes]]:
+    """The bytes whole, byte by byte, and cut at one or two places from `start` on."""
+    yield [data]
+    yield [data[:start], *(data[at : at + 1] for at in range(start, len(data)))]
+    places = range(start, min(len(data), start + 40))
+    for one, other in itertools.combinations_with_replacement(places, 2):
+        yield [data[:one], data[one:other], data[other:]]
+
+
+@pytest.mark.parametrize("number", [*ODD_NUMBERS, "a", "A", "5;a=b", "5;a=\xe9", "5; a"])
+def test_the_size_of_a_chunk_has_hexadecimal_digits_only_however_it_is_split(number: str) -> None:
+    for encoding in ("utf-8", "latin-1"):
+        line = number.encode(encoding, "ignore")
+        digits = line.partition(b";")[0]
+        is_size = re.fullmatch(rb"[0-9a-fA-F]{1,16}", digits) is not None
+        content = b"x" * (int(digits, 16) if is_size else 5)
+        data = CHUNKED + line + b"\r\n" + content + b"\r\n0\r\n\r\n"
+        expected = parse_with_h11(data) if is_size else "refused"
+        for pieces in cuts_of(data, len(CHUNKED)):
+            found = parse(pieces)
+            assert found == expected or (isinstance(found, str) and isinstance(expected, str))
+
+
+@pytest.mark.parametrize("number", ODD_NUMBERS)
+def test_a_content_length_has_decimal_digits_only_however_it_is_split(number: str) -> None:
+    for encoding in ("utf-8", "latin-1"):
+        value = number.encode(encoding, "ignore")
+        data = OK + b"Content-Length: " + value + b"\r\n\r\n"
+        data += b"abcde" if value.strip(b"0 \t") else b""
+        expected = (
+            parse_with_h11(data) if re.fullmatch(rb"[ \t]*[0-9]{1,19}[ \t]*", value) else "refused"
+        )
+        for pieces in cuts_of(data, len(OK)):
+            found = parse(pieces)
+            assert found == expected or (isinstance(found, str) and isinstance(expected, str))
 
 
 # --- bounds, counted before anything is parsed

@@ -27,8 +27,11 @@ MAX_EXTRAS = 8 * 1024  # bytes of the extension of one chunk, and of all trailer
 _MAX_INTERIM = 32  # responses with 1xx before the real one
 
 _START = b"HTTP/1."
-_SIZE_LINE = re.compile(rb"([0-9A-Fa-f]{1,16})(;[\t\x20-\x7e\x80-\xff]*)?")
 _LONGEST_SIZE = 16  # hexadecimal digits
+# Not what `int` reads as a number: that may have a prefix, a sign, underscores and spaces.
+_SIZE_LINE = re.compile(rb"([0-9A-Fa-f]{1,16})(;[\t\x20-\x7e\x80-\xff]*)?")
+_PLAIN_SIZE = re.compile(rb"([0-9A-Fa-f]{1,16})\r\n")
+_LENGTH = re.compile(r"[0-9]{1,19}")
 
 
 class ProtocolError(Exception):
@@ -270,6 +273,8 @@ class ResponseParser:
             _check_coding(version, headers)
             self._part, self._left = _Part.CHUNK_SIZE, 0
         elif length is not None:
+            if _LENGTH.fullmatch(length) is None:
+                raise ProtocolError(f"the Content-Length is {length[:40]!r}")
             self._part, self._left = _Part.BODY, int(length)
         else:
             self._part = _Part.REST
@@ -390,15 +395,10 @@ def _take_chunk(data: bytes, at: int, pieces: list[bytes]) -> int:
 
     0 if it is another one, which takes more care.
     """
-    end = data.find(b"\r\n", at, at + _LONGEST_SIZE + 2)
-    line = data[at:end] if end > 0 else b""
-    if not line.isalnum():
+    line = _PLAIN_SIZE.match(data, at)
+    if line is None:
         return 0
-    try:
-        size = int(line, 16)
-    except ValueError:
-        return 0
-    start = end + 2
+    size, start = int(line[1], 16), line.end()
     stop = start + size
     if not size or data[stop : stop + 2] != b"\r\n":
         return 0

@@ -85,7 +85,7 @@ def with_timeout(request: Request, *, random: Random = chance.random) -> tuple[R
     A `timeoutSeconds` of the request is kept.
     """
     for key, value in request.params:
-        if key == "timeoutSeconds" and value.isdigit() and int(value) > 0:
+        if key == "timeoutSeconds" and value.isascii() and value.isdigit() and int(value) > 0:
             return request, int(value) + GRACE
     seconds = int(SHORTEST_WATCH + random() * (LONGEST_WATCH - SHORTEST_WATCH))
     others = tuple(pair for pair in request.params if pair[0] != "timeoutSeconds")
