@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
+import ssl
+import struct
+import threading
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
@@ -15,7 +20,8 @@ from kubeloop.config import (
     Identity,
     StaticCredentials,
 )
-from kubeloop.errors import ConnectError, TransportError
+from kubeloop.errors import ConnectError, StreamBroken, TransportError
+from kubeloop.kit import new_event_loop
 from kubeloop.rest import (
     RESTClient,
     path_request,
@@ -23,7 +29,7 @@ from kubeloop.rest import (
 )
 from tests.support.certificates import Authority
 from tests.support.clocks import InstantClock
-from tests.support.scripted_server import PODS, reply, serving
+from tests.support.scripted_server import PODS, eventually, reply, serving
 
 GET = path_request("GET", "/x")
 
@@ -211,3 +217,115 @@ async def test_credentials_without_a_certificate_show_none_and_their_errors_leav
                 await rest.send(GET)
 
         assert server.peers in ([{}], [None])
+
+
+# --- the end of the connection
+
+
+class OneShotServer:
+    """Responds to one request over TLS in a thread, and ends the connection as told."""
+
+    def __init__(self, context: ssl.SSLContext, response: bytes, *, end: str) -> None:
+        self._context, self._response, self._end = context, response, end
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"https://127.0.0.1:{self._listener.getsockname()[1]}"
+        self._thread = threading.Thread(target=self._serve)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._thread.join()
+        self._listener.close()
+
+    @property
+    def has_ended(self) -> bool:
+        return not self._thread.is_alive()
+
+    def _serve(self) -> None:
+        accepted, _ = self._listener.accept()
+        with self._context.wrap_socket(accepted, server_side=True) as connection:
+            received = b""
+            while b"\r\n\r\n" not in received:
+                received += connection.recv(4096)
+            connection.sendall(self._response)
+            if self._end == "close_notify":
+                connection.setblocking(False)
+                with suppress(ssl.SSLWantReadError):  # it does not wait for the client's own
+                    connection.unwrap()
+            elif self._end == "reset":
+                linger = struct.pack("ii", 1, 0)
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+
+
+REST_OF_CONNECTION = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n"
+LOOPS = {"asyncio": asyncio.new_event_loop, "default": new_event_loop}
+VERSIONS = {"1.2": ssl.TLSVersion.TLSv1_2, "1.3": ssl.TLSVersion.TLSv1_3}
+
+
+def receive(
+    response: bytes, *, end: str, loop: str, version: str, authority: Authority, folder: Path
+) -> bytes | TransportError:
+    """The body as a client reads it that starts to read when the server has ended."""
+    context = authority.server_context(folder)
+    context.maximum_version = VERSIONS[version]
+
+    async def read(server: OneShotServer) -> bytes | TransportError:
+        config = ClusterConfig(server=server.url, ca=authority.pem, token="t")
+        async with RESTClient(config) as rest:
+            try:
+                async with rest.stream(GET) as stream:
+                    await eventually(lambda: server.has_ended)
+                    return b"".join([chunk async for chunk in stream])
+            except TransportError as error:
+                return error
+
+    with (
+        OneShotServer(context, response, end=end) as server,
+        asyncio.Runner(loop_factory=LOOPS[loop]) as runner,
+    ):
+        return runner.run(read(server))
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize("size", [0, 5, 600_000])
+@pytest.mark.parametrize("end", ["close_notify", "fin", "reset"])
+def test_a_body_that_ends_with_the_connection_is_complete_only_after_a_close_notify(
+    end: str, size: int, loop: str, version: str, tmp_path: Path, authority: Authority
+) -> None:
+    """Anyone between client and server can end the connection of TCP."""
+    found = receive(
+        REST_OF_CONNECTION + b"x" * size,
+        end=end,
+        loop=loop,
+        version=version,
+        authority=authority,
+        folder=tmp_path,
+    )
+
+    if end == "close_notify":
+        assert found == b"x" * size
+    else:
+        assert isinstance(found, StreamBroken)
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize("end", ["close_notify", "fin"])
+@pytest.mark.parametrize("size", [5, 600_000])
+def test_a_body_of_known_length_needs_no_close_notify(
+    size: int, end: str, loop: str, tmp_path: Path, authority: Authority
+) -> None:
+    head = f"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {size}\r\n\r\n".encode()
+
+    found = receive(
+        head + b"x" * size,
+        end=end,
+        loop=loop,
+        version="1.3",
+        authority=authority,
+        folder=tmp_path,
+    )
+
+    assert found == b"x" * size

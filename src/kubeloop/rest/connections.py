@@ -22,7 +22,7 @@ from kubeloop.kit import Clock, Timer
 from kubeloop.wire import get_logger
 
 from .failures import ClosedByClient
-from .http1 import ProtocolError, ResponseHeaders, ResponseParser
+from .http1 import ProtocolError, ResponseHeaders, ResponseParser, TruncatedResponse
 
 if TYPE_CHECKING:
     from .incoming import IncomingResponse
@@ -217,10 +217,29 @@ class Connection(asyncio.BufferedProtocol):
         self._pool.connections.pop(self, None)
         try:
             if exc is None:
+                self._read_rest()
                 self._parser.close()
         except ProtocolError as error:
             exc = error
         self.fail(exc or ConnectionResetError("the connection was closed"))
+
+    def _read_rest(self) -> None:
+        """Read what TLS still holds after the end, which only a close_notify makes one.
+
+        Event loops report the end of TCP in the same way, and anyone on the way can send that.
+        Raises: ProtocolError if there was no close_notify.
+        """
+        tls = self.transport.get_extra_info("ssl_object") if self.transport else None
+        try:
+            while tls is not None and self._response is not None:
+                data = tls.read(_READ)
+                if not data:
+                    break
+                self._parser.feed(data)
+        except ssl.SSLZeroReturnError:  # as no data, after a close_notify of ours
+            pass
+        except ssl.SSLError:
+            raise TruncatedResponse("the connection was closed without a close_notify") from None
 
     def fail(self, error: Exception) -> None:
         """Abort it; its response fails with `error`."""
