@@ -17,7 +17,14 @@ from kubeloop.errors import ConnectError, DecodeError, StreamBroken, TransportEr
 from kubeloop.kit import ManualClock
 from kubeloop.wire import RawEvent
 from tests.cache.reflector_harness import running_reflector
-from tests.support.model_server import ModelServer, event, refusal, refused
+from tests.support.model_server import (
+    ModelServer,
+    event,
+    expired,
+    refusal,
+    refused,
+    too_large,
+)
 
 
 @pytest.fixture
@@ -244,17 +251,64 @@ class Hasty(ModelServer):
 async def test_a_server_that_ends_each_watch_after_one_event_is_not_stormed(
     kind: str, clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """More than five within two seconds mean backoff, from 0.8 s, doubled to 30 s."""
+    """More than five requests within two seconds mean backoff, doubled up to 30 s."""
     server = Hasty(kind)
     server.now = clock
     async with running_reflector(server, clock) as (reflector, _):
         await clock.advance(200)
 
         gaps = [round(b - a, 1) for a, b in itertools.pairwise(server.moments)]
-        assert gaps == [0, 0, 0, 0, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 30, 30, 30, 30]
+        assert gaps == [0, 0, 0, 2, 1.6, 3.2, 6.4, 12.8, 25.6, 30, 30, 30, 30]
         assert reflector.stats().lists == 1
         assert reflector.stats().errors == 0
     assert len(warnings(caplog)) == 1
+
+
+FAULTS: dict[str, Exception | None] = {
+    "": None,
+    "410": expired(),
+    "too large": too_large(),
+    "500": refusal(500, "InternalError"),
+    "429": refusal(429, "TooManyRequests"),
+    "403": refusal(403, "Forbidden"),
+    "broken": StreamBroken("broken"),
+    "refused": refused(),
+    "unreadable": DecodeError("unreadable"),
+}
+
+
+class Faulty(ModelServer):
+    """Responds to each kind of request with a fault; watches without one end after an event."""
+
+    def __init__(self, faults: dict[str, Exception | None], clock: ManualClock) -> None:
+        super().__init__()
+        self._by_verb, self._clock = faults, clock
+        self.moments: list[float] = []
+
+    def _raise_fault(self) -> None:
+        self.moments.append(self._clock.now())
+        verb = self.received[-1].verb
+        fault = self._by_verb[verb]
+        if fault is not None:
+            raise fault
+        if verb == "watch":
+            self.put("web")
+        self.cut_after = 1
+
+
+@pytest.mark.parametrize("watch", FAULTS)
+@pytest.mark.parametrize("list_", FAULTS)
+async def test_no_two_seconds_see_more_than_five_requests_of_an_informer(
+    list_: str, watch: str, clock: ManualClock
+) -> None:
+    for stream in FAULTS:
+        faults = {"stream": FAULTS[stream], "list": FAULTS[list_], "watch": FAULTS[watch]}
+        server = Faulty(faults, clock)
+        async with running_reflector(server, clock):
+            await clock.advance(20)
+
+        moments = server.moments
+        assert all(later - first >= 2 for first, later in zip(moments, moments[5:], strict=False))
 
 
 async def test_a_storm_is_over_when_a_watch_has_lasted_a_minute(clock: ManualClock) -> None:

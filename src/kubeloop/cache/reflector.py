@@ -1,9 +1,10 @@
 """Feeds one collection of the API to a target: list once, then watch.
 
 Guarantees: the target only receives states that the server was in, in the server's order. No
-error leaves `run()`: it lists, watches and retries until it is cancelled. A server that only
-closes its watches gets fewer and fewer requests, down to one in half a minute. Every failed
-attempt is counted, and repeated failures are logged at growing intervals.
+error leaves `run()`: it lists, watches and retries until it is cancelled. At most five lists and
+watches begin within two seconds, and a server that only closes its watches gets fewer and fewer,
+down to one in half a minute. Every failed attempt is counted, and repeated failures are logged at
+growing intervals.
 See also: `reflector_state` (the state and the step), `pager` (lists), `watch_list` (streaming
 lists), `outage` (repeated failures), `delta_queue` (the queue that is fed).
 """
@@ -297,6 +298,7 @@ class Reflector:
     # --- the collection, as a list or as a stream
 
     async def _list(self, state: Listing) -> None:
+        await self._avoid_storm()
         self._attempts.begin()
         try:
             result = await self._pager.list_all(
@@ -411,13 +413,13 @@ class Reflector:
         )
 
     async def _avoid_storm(self) -> None:
-        """Wait if watches followed one another too quickly, even if they had events."""
+        """Wait if requests followed one another too quickly, even if they had events."""
         was_active = self._storm.is_active
         delay = self._storm.delay(self._clock.now())
         if delay > 0:
             if not was_active:
                 log.warning(
-                    "%s: the server ends its watches at once, backing off before the next one",
+                    "%s: the server ends requests at once, backing off before the next one",
                     self._scope,
                 )
             self._observe(Throttled())

@@ -149,7 +149,7 @@ class Watching(msgspec.Struct, frozen=True):
 class BackingOff(msgspec.Struct, frozen=True):
     """Wait before the next attempt: a backoff delay, and at least `at_least` seconds."""
 
-    then: Starting | Streaming | Watching
+    then: Starting | Streaming | Listing | Watching
     at_least: float = 0.0
     error: Exception | None = None  # that made a new list or stream necessary
 
@@ -209,7 +209,7 @@ class Aborted(msgspec.Struct, frozen=True):
 
 
 class Throttled(msgspec.Struct, frozen=True):
-    """Watches ended too quickly, one after the other: the next one has to wait."""
+    """Requests ended too quickly, one after the other: the next one has to wait."""
 
 
 class Waited(msgspec.Struct, frozen=True):
@@ -242,7 +242,7 @@ def step(state: State, observation: Observation, *, scope: str = "") -> State:
             return Watching(Position(version), version, is_open=isinstance(state, Streaming))
         case Waited(), BackingOff(then):
             return then
-        case Throttled(), Streaming() | Watching():
+        case Throttled(), Streaming() | Listing() | Watching():
             return BackingOff(state)
         case Ended(seconds), Watching():
             return _after_watch(state, seconds, None, scope)

@@ -172,9 +172,9 @@ class ResettingBackoff:
 class StormBackoff:
     """Spaces out requests that follow one another too quickly, whatever their results.
 
-    Up to `burst` requests may begin within `window` seconds. One more starts a backoff:
-    from then on two requests begin at least a growing delay apart, until one has lasted
-    `calm` seconds. A request that lasts longer than the current delay is followed at once.
+    At most `burst` requests begin within `window` seconds. One more has to wait, and starts a
+    backoff: from then on two requests begin at least a growing delay apart, until one has
+    lasted `calm` seconds. A request that lasts longer than the current delay is followed at once.
     All times are passed in: nothing here reads a clock or waits.
     """
 
@@ -203,11 +203,11 @@ class StormBackoff:
         if len(self._begins) < (self._begins.maxlen or 0):
             return 0.0
         since_last = now - self._begins[-1]
-        is_storm = now - self._begins[0] < self._window
-        if self._spacing > since_last or (is_storm and not self._spacing):
+        rest_of_window = max(self._begins[0] + self._window - now, 0.0)
+        if self._spacing > since_last or (rest_of_window and not self._spacing):
             self._spacing = self._delays.next()
-            return max(self._spacing - since_last, 0.0)
-        return 0.0
+            return max(self._spacing - since_last, rest_of_window)
+        return rest_of_window
 
     def begin(self, now: float) -> None:
         """Record that a request begins."""
