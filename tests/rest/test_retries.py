@@ -39,7 +39,7 @@ BUSY = reply(503, headers={"Retry-After": "0"})
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE"])
-async def test_503_with_retry_after_0_is_repeated_after_a_short_wait_for_every_verb(
+async def test_503_with_retry_after_0_is_repeated_after_a_second_for_every_verb(
     method: str, server: ScriptedServer, hurried: InstantClock
 ) -> None:
     """REST-35, REST-36, REST-C6: the whole body is sent again."""
@@ -50,7 +50,7 @@ async def test_503_with_retry_after_0_is_repeated_after_a_short_wait_for_every_v
 
     assert answer.status == 200
     assert [received.body for received in server.received] == [body or b""] * 3
-    assert all(0.1 <= slept < 0.2 for slept in hurried.slept)
+    assert all(1.0 <= slept < 2.0 for slept in hurried.slept)
     assert len(set(hurried.slept)) == 2  # with jitter
 
 
@@ -63,7 +63,7 @@ async def test_503_with_retry_after_0_is_repeated_after_a_short_wait_for_every_v
     ],
     ids=["send", "watch", "stream"],
 )
-async def test_a_server_that_always_says_retry_after_0_is_asked_eleven_times_over_a_second(
+async def test_a_server_that_always_says_retry_after_0_is_asked_eleven_times_over_ten_seconds(
     ask: Callable[[RESTClient], Awaitable[object]], server: ScriptedServer, hurried: InstantClock
 ) -> None:
     server.respond(BUSY)
@@ -72,7 +72,7 @@ async def test_a_server_that_always_says_retry_after_0_is_asked_eleven_times_ove
             await ask(rest)
 
     assert len(server.received) == 11
-    assert sum(hurried.slept) >= 1.0
+    assert sum(hurried.slept) >= 10.0
 
 
 async def test_a_retry_after_of_years_does_not_put_a_watch_to_sleep(

@@ -23,7 +23,14 @@ from .limits import RequestRateLimiter, acquire_slot
 from .liveness import PROBE_PATH
 from .metrics import NO_RESPONSE, RequestMetrics
 from .request import Request, path_request
-from .retry import Call, UrlBackoff, delay_after_failure, delay_after_response, retry_after_of
+from .retry import (
+    Call,
+    RequestBudget,
+    UrlBackoff,
+    delay_after_failure,
+    delay_after_response,
+    retry_after_of,
+)
 from .timeouts import Timeouts
 from .transport import Transport
 
@@ -109,6 +116,7 @@ class Attempts:
         timeouts = request.timeouts or self._timeouts
         within = timeouts.response
         left = self._max_retries if request.max_retries is None else max(request.max_retries, 0)
+        budget = RequestBudget(left)
         backoff = self._backoff.fresh() if self._backoff else None
         started, retries, before = began, 0, ""
         while True:
@@ -123,13 +131,15 @@ class Attempts:
                 until = deadline
                 if within is not None and (deadline is None or began + within < deadline):
                     until = began + within
-                incoming = await self._exchange(request, self._codec, timeouts, began, until)
+                incoming = await self._exchange(
+                    request, self._codec, timeouts, began, until, budget
+                )
                 status = incoming.status
                 if status < 300:
                     keeps_slot = True
                     return incoming
                 incoming.before = before
-                wait = self._delay_after(incoming, left)
+                wait = self._delay_after(incoming, min(left, budget.left))
                 if wait is None or _is_too_late(clock, wait, deadline):
                     keeps_slot = True
                     return incoming
@@ -137,7 +147,9 @@ class Attempts:
                 await incoming.discard()
             except TransportError as error:
                 self._failures += 1
-                wait = delay_after_failure(error, call=call, method=request.method, left=left)
+                wait = delay_after_failure(
+                    error, call=call, method=request.method, left=min(left, budget.left)
+                )
                 # Bounds the retries of attempts that time out: ten would take 13 minutes.
                 is_late = within is not None and isinstance(error, TimeoutExceeded)
                 last = started + (within or 0.0) if is_late else None

@@ -22,13 +22,13 @@ from .failures import connect_failure, late_failure
 from .incoming import IncomingResponse
 from .request import Request
 from .response_limits import SizeLimit
+from .retry import MAX_REDIRECTS
 from .timeouts import Timeouts
 
 __all__ = ["fetch"]
 
 _TIMEOUTS = Timeouts(connect=10.0, response=30.0, idle=30.0, total=30.0)
 _LIMIT = SizeLimit("document", 4 * 1024 * 1024)
-_MAX_REDIRECTS = 10
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
@@ -50,7 +50,7 @@ async def fetch(
     action = f"{method} {redacted_url(url).partition('?')[0]}"
     try:
         async with asyncio.timeout(_TIMEOUTS.total):
-            for _ in range(_MAX_REDIRECTS + 1):
+            for _ in range(MAX_REDIRECTS + 1):
                 found, location = await _fetch_once(
                     action, method, url, headers=headers, body=body, trusted=trusted
                 )
@@ -61,7 +61,7 @@ async def fetch(
     except TimeoutError as error:
         seconds = _TIMEOUTS.total or 0.0
         raise late_failure(action=action, server="", seconds=seconds, what="a response") from error
-    raise TransportError(f"{action}: more than {_MAX_REDIRECTS} redirects (check the address)")
+    raise TransportError(f"{action}: more than {MAX_REDIRECTS} redirects (check the address)")
 
 
 async def _fetch_once(

@@ -1,9 +1,10 @@
-"""Whether a request is retried, and after which delay.
+"""Whether a request is retried, after which delay, and how many requests a call may send.
 
 Guarantees: pure. A response with 429 or 5xx and `Retry-After` in seconds is retried for any
 method: the server has not executed the request. The delay is at least `SHORTEST_RETRY_AFTER`; a
 response with more than `LONGEST_RETRY_AFTER` is returned to the caller. A failure of
-the transport is retried only if that is safe: for a GET, and for opening a watch.
+the transport is retried only if that is safe: for a GET, and for opening a watch. Retries,
+redirects and requests with refreshed credentials have one budget.
 See also: `attempts` (the loop), `kubeloop.clients` (retries on conflict).
 """
 
@@ -20,10 +21,12 @@ from kubeloop.kit import Random
 
 __all__ = [
     "LONGEST_RETRY_AFTER",
+    "MAX_REDIRECTS",
     "MAX_RETRIES",
     "SHORTEST_RETRY_AFTER",
     "TRANSPORT_DELAY",
     "Call",
+    "RequestBudget",
     "UrlBackoff",
     "delay_after_failure",
     "delay_after_response",
@@ -31,8 +34,11 @@ __all__ = [
 ]
 
 MAX_RETRIES = 10
+# More than one is a mistake of a server or a proxy.
+MAX_REDIRECTS = 4
 # With `Retry-After: 0` all clients would retry at once, and again at once.
-SHORTEST_RETRY_AFTER = 0.1
+SHORTEST_RETRY_AFTER = 1.0
+_AT_ONCE = 3  # a request, a redirect, and the request with refreshed credentials
 # A server or proxy that sends more must not delay a watch for a day.
 LONGEST_RETRY_AFTER = 300.0
 # A missing response has no `Retry-After`.
@@ -47,18 +53,43 @@ class Call(Enum):
     STREAM = "stream"
 
 
+@final
+class RequestBudget:
+    """The requests that one call may send: attempts, redirects, and those after a 401.
+
+    Only the first of them follow each other at once: whatever a server responds, it gets at most
+    five requests of a call within two seconds.
+    """
+
+    __slots__ = ("limit", "sent")
+
+    def __init__(self, max_retries: int) -> None:
+        # A call without retries may be redirected, and refresh its credentials.
+        self.limit = max(max_retries, MAX_REDIRECTS) + 1
+        self.sent = 0
+
+    @property
+    def left(self) -> int:
+        return max(self.limit - self.sent, 0)  # a hook may send more
+
+    @property
+    def delay(self) -> float:
+        """The seconds before a redirect is followed, or refreshed credentials are sent."""
+        return 0.0 if self.sent < _AT_ONCE else SHORTEST_RETRY_AFTER
+
+
 def delay_after_response(
     status: int, retry_after: int | None, *, left: int, random: Random = chance.random
 ) -> float | None:
     """The seconds before the retry; None for no retry.
 
-    `left` is the number of retries left. The shortest delays have jitter.
+    `left` is the number of retries left. A `Retry-After` of zero is a second, with jitter.
     """
     if left <= 0 or retry_after is None or not (status == 429 or status >= 500):
         return None
     if retry_after > LONGEST_RETRY_AFTER:
         return None
-    return max(float(retry_after), SHORTEST_RETRY_AFTER * (1 + random()))
+    return float(retry_after) or SHORTEST_RETRY_AFTER * (1 + random())
 
 
 def delay_after_failure(

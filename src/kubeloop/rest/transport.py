@@ -3,7 +3,8 @@
 Guarantees: nothing is opened before the first request; the next request uses new certificates,
 CAs and tokens, while running ones keep their connection; after a 401 the credentials are
 refreshed and the request is sent once more; nothing else repeats a request; a redirect is
-followed only on the same server, only for GET and HEAD, and never in a circle.
+followed only on the same server, only for GET and HEAD, and never in a circle; all these requests
+have the budget of their call.
 See also: `attempts` (retries), `connections` (reuse), `kubeloop.config` (sources of credentials).
 """
 
@@ -44,6 +45,7 @@ from .failures import connect_failure, late_failure
 from .incoming import IncomingResponse, sooner
 from .metrics import RequestMetrics
 from .request import Headers, Request, header_pairs
+from .retry import MAX_REDIRECTS, RequestBudget
 from .timeouts import Timeouts
 from .user_agent import default_user_agent
 
@@ -56,8 +58,6 @@ __all__ = ["RequestHook", "SendRequest", "Transport", "TransportStats"]
 
 log = get_logger(__name__)
 
-# As client-go.
-_MAX_REDIRECTS = 10
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 # Different headers of requests, by media types; a program has a few.
 _MAX_PREPARED = 64
@@ -206,12 +206,13 @@ class Transport:
         timeouts: Timeouts,
         began: float,
         deadline: float | None,
+        budget: RequestBudget,
     ) -> IncomingResponse:
-        """Send once, and once more if a 401 led to new credentials.
+        """Send once, and once more if a 401 led to new credentials; follow redirects.
 
         `codec` has the media types for requests that name none; the head of the response is
-        awaited from `began` to `deadline`, which are times on the clock. Safe to cancel: the
-        connection is closed.
+        awaited from `began` to `deadline`, which are times on the clock. The first request is
+        sent whatever is left of `budget`. Safe to cancel: the connection is closed.
 
         Raises:
             ConfigError: there are no credentials, or no usable certificate.
@@ -228,13 +229,14 @@ class Transport:
         accept = request.accept or codec.accept
         content_type = "" if request.body is None else request.content_type or codec.content_type
         headers = self._headers_for(identity, request, accept, content_type)
+        budget.sent += 1
         incoming = await self._send(
             request, url, identity, headers, timeouts=timeouts, began=began, deadline=deadline
         )
         if incoming.status < 300:
             return incoming
         incoming = await self._follow(
-            incoming, url, identity, headers, began=began, deadline=deadline
+            incoming, url, identity, headers, began=began, deadline=deadline, budget=budget
         )
         if incoming.status != 401 or _has_own_credentials(request):
             return incoming
@@ -247,12 +249,16 @@ class Transport:
         if _same_credentials(identity, refreshed):
             return incoming
         self._credential_refreshes += 1
-        await incoming.discard()
+        if not budget.left:
+            return incoming
+        await self._prepare_next(incoming, budget, began=began, deadline=deadline)
         headers = self._headers_for(refreshed, request, accept, content_type)
         incoming = await self._send(
             request, url, refreshed, headers, timeouts=timeouts, began=began, deadline=deadline
         )
-        return await self._follow(incoming, url, refreshed, headers, began=began, deadline=deadline)
+        return await self._follow(
+            incoming, url, refreshed, headers, began=began, deadline=deadline, budget=budget
+        )
 
     async def exchange_with_hooks(
         self,
@@ -261,6 +267,7 @@ class Transport:
         timeouts: Timeouts,
         began: float,
         deadline: float | None,
+        budget: RequestBudget,
     ) -> IncomingResponse:
         """As `exchange`, through the hooks of the client; the first is the outermost.
 
@@ -269,7 +276,7 @@ class Transport:
         unused: list[IncomingResponse] = []
 
         async def send(changed: Request) -> IncomingResponse:
-            incoming = await self.exchange(changed, codec, timeouts, began, deadline)
+            incoming = await self.exchange(changed, codec, timeouts, began, deadline, budget)
             unused.append(incoming)
             return incoming
 
@@ -516,6 +523,7 @@ class Transport:
         *,
         began: float,
         deadline: float | None,
+        budget: RequestBudget,
     ) -> IncomingResponse:
         """Follow redirects within the same server."""
         request, visited = incoming.request, [url]
@@ -523,13 +531,11 @@ class Transport:
             target = _within_server(visited[-1], incoming.headers.get("Location", ""))
             if target is None:
                 break
-            if target in visited or len(visited) > _MAX_REDIRECTS:
+            if target in visited or len(visited) > MAX_REDIRECTS or not budget.left:
                 incoming.close()
                 raise self._redirect_error(request, [*visited, target])
-            await incoming.discard()
-            if deadline is not None and self._clock.now() >= deadline:
-                raise self._late(request, deadline, began)
             visited.append(target)
+            await self._prepare_next(incoming, budget, began=began, deadline=deadline)
             timeouts = incoming.timeouts
             incoming = await self._send(
                 request,
@@ -542,12 +548,29 @@ class Transport:
             )
         return incoming
 
+    async def _prepare_next(
+        self,
+        incoming: IncomingResponse,
+        budget: RequestBudget,
+        *,
+        began: float,
+        deadline: float | None,
+    ) -> None:
+        """Before the request that a response leads to. Raises: TimeoutExceeded."""
+        await incoming.discard()
+        wait = budget.delay
+        if deadline is not None and self._clock.now() + wait >= deadline:
+            raise self._late(incoming.request, deadline, began)
+        if wait:
+            await self._clock.sleep(wait)
+        budget.sent += 1
+
     def _redirect_error(self, request: Request, urls: list[str]) -> TransportError:
         paths = [redacted_url(url).removeprefix(self.server)[:100] for url in urls]
         problem = (
             "the redirects lead in a circle"
             if urls[-1] in urls[:-1]
-            else f"more than {_MAX_REDIRECTS} redirects"
+            else f"still redirected after {len(urls) - 2} redirects"
         )
         return TransportError(
             f"{request.action}: {self.server}: {problem}: {' -> '.join(paths[-4:])}"
