@@ -301,8 +301,8 @@ class Faulty(ModelServer):
 async def test_no_two_seconds_see_more_than_five_requests_of_an_informer(
     list_: str, watch: str, clock: ManualClock
 ) -> None:
-    for stream in FAULTS:
-        faults = {"stream": FAULTS[stream], "list": FAULTS[list_], "watch": FAULTS[watch]}
+    for stream in FAULTS.values():
+        faults = {"stream": stream, "list": FAULTS[list_], "watch": FAULTS[watch]}
         server = Faulty(faults, clock)
         async with running_reflector(server, clock):
             await clock.advance(20)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import socket
 import ssl
@@ -10,7 +11,7 @@ import struct
 import threading
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import pytest
 
@@ -264,15 +265,26 @@ LOOPS = {"asyncio": asyncio.new_event_loop, "default": new_event_loop}
 VERSIONS = {"1.2": ssl.TLSVersion.TLSv1_2, "1.3": ssl.TLSVersion.TLSv1_3}
 
 
+class Certified(NamedTuple):
+    """The context of a server, and the authority of its certificate."""
+
+    context: ssl.SSLContext
+    ca: bytes
+
+
+@pytest.fixture
+def certified(tmp_path: Path, authority: Authority) -> Certified:
+    return Certified(authority.server_context(tmp_path), authority.pem)
+
+
 def receive(
-    response: bytes, *, end: str, loop: str, version: str, authority: Authority, folder: Path
+    response: bytes, *, end: str, loop: str, version: str, certified: Certified
 ) -> bytes | TransportError:
     """The body as a client reads it that starts to read when the server has ended."""
-    context = authority.server_context(folder)
-    context.maximum_version = VERSIONS[version]
+    certified.context.maximum_version = VERSIONS[version]
 
     async def read(server: OneShotServer) -> bytes | TransportError:
-        config = ClusterConfig(server=server.url, ca=authority.pem, token="t")
+        config = ClusterConfig(server=server.url, ca=certified.ca, token="t")
         async with RESTClient(config) as rest:
             try:
                 async with rest.stream(GET) as stream:
@@ -282,28 +294,22 @@ def receive(
                 return error
 
     with (
-        OneShotServer(context, response, end=end) as server,
+        OneShotServer(certified.context, response, end=end) as server,
         asyncio.Runner(loop_factory=LOOPS[loop]) as runner,
     ):
         return runner.run(read(server))
 
 
-@pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize(("loop", "version"), [*itertools.product(LOOPS, VERSIONS)])
 @pytest.mark.parametrize("size", [0, 5, 600_000])
 @pytest.mark.parametrize("end", ["close_notify", "fin", "reset"])
 def test_a_body_that_ends_with_the_connection_is_complete_only_after_a_close_notify(
-    end: str, size: int, loop: str, version: str, tmp_path: Path, authority: Authority
+    end: str, size: int, loop: str, version: str, certified: Certified
 ) -> None:
     """Anyone between client and server can end the connection of TCP."""
-    found = receive(
-        REST_OF_CONNECTION + b"x" * size,
-        end=end,
-        loop=loop,
-        version=version,
-        authority=authority,
-        folder=tmp_path,
-    )
+    response = REST_OF_CONNECTION + b"x" * size
+
+    found = receive(response, end=end, loop=loop, version=version, certified=certified)
 
     if end == "close_notify":
         assert found == b"x" * size
@@ -315,17 +321,10 @@ def test_a_body_that_ends_with_the_connection_is_complete_only_after_a_close_not
 @pytest.mark.parametrize("end", ["close_notify", "fin"])
 @pytest.mark.parametrize("size", [5, 600_000])
 def test_a_body_of_known_length_needs_no_close_notify(
-    size: int, end: str, loop: str, tmp_path: Path, authority: Authority
+    size: int, end: str, loop: str, certified: Certified
 ) -> None:
     head = f"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {size}\r\n\r\n".encode()
 
-    found = receive(
-        head + b"x" * size,
-        end=end,
-        loop=loop,
-        version="1.3",
-        authority=authority,
-        folder=tmp_path,
-    )
+    found = receive(head + b"x" * size, end=end, loop=loop, version="1.3", certified=certified)
 
     assert found == b"x" * size

@@ -115,10 +115,11 @@ class Attempts:
         clock = self._clock
         timeouts = request.timeouts or self._timeouts
         within = timeouts.response
-        left = self._max_retries if request.max_retries is None else max(request.max_retries, 0)
-        budget = RequestBudget(left)
+        budget = RequestBudget(
+            self._max_retries if request.max_retries is None else request.max_retries
+        )
         backoff = self._backoff.fresh() if self._backoff else None
-        started, retries, before = began, 0, ""
+        started, before = began, ""
         while True:
             if gate is not None and not gate.try_acquire():
                 await acquire_slot(
@@ -132,14 +133,14 @@ class Attempts:
                 if within is not None and (deadline is None or began + within < deadline):
                     until = began + within
                 incoming = await self._exchange(
-                    request, self._codec, timeouts, began, until, budget
+                    request, self._codec, timeouts, began, until, budget=budget
                 )
                 status = incoming.status
                 if status < 300:
                     keeps_slot = True
                     return incoming
                 incoming.before = before
-                wait = self._delay_after(incoming, min(left, budget.left))
+                wait = self._delay_after(incoming, budget.retries_left)
                 if wait is None or _is_too_late(clock, wait, deadline):
                     keeps_slot = True
                     return incoming
@@ -147,9 +148,8 @@ class Attempts:
                 await incoming.discard()
             except TransportError as error:
                 self._failures += 1
-                wait = delay_after_failure(
-                    error, call=call, method=request.method, left=min(left, budget.left)
-                )
+                left = budget.retries_left
+                wait = delay_after_failure(error, call=call, method=request.method, left=left)
                 # Bounds the retries of attempts that time out: ten would take 13 minutes.
                 is_late = within is not None and isinstance(error, TimeoutExceeded)
                 last = started + (within or 0.0) if is_late else None
@@ -160,12 +160,11 @@ class Attempts:
                 if gate is not None and not keeps_slot:
                     gate.release()
                 if self._metrics is not None or log.isEnabledFor(logging.DEBUG):
-                    self._record(request, status, began, is_retry=retries > 0)
+                    self._record(request, status, began, is_retry=budget.retries > 0)
             if backoff is not None:
                 backoff.record(status)
                 wait = max(wait, backoff.delay)
-            left -= 1
-            retries += 1
+            budget.retries += 1
             self._retries += 1
             await clock.sleep(wait)
             await self.wait_for_rate_limiter(request, deadline)

@@ -61,16 +61,22 @@ class RequestBudget:
     five requests of a call within two seconds.
     """
 
-    __slots__ = ("limit", "sent")
+    __slots__ = ("_limit", "_max_retries", "retries", "sent")
 
     def __init__(self, max_retries: int) -> None:
+        self._max_retries = max_retries
         # A call without retries may be redirected, and refresh its credentials.
-        self.limit = max(max_retries, MAX_REDIRECTS) + 1
+        self._limit = max(max_retries, MAX_REDIRECTS) + 1
         self.sent = 0
+        self.retries = 0
 
     @property
     def left(self) -> int:
-        return max(self.limit - self.sent, 0)  # a hook may send more
+        return max(self._limit - self.sent, 0)  # a hook may send more
+
+    @property
+    def retries_left(self) -> int:
+        return min(self._max_retries - self.retries, self.left)
 
     @property
     def delay(self) -> float:

@@ -206,6 +206,7 @@ class Transport:
         timeouts: Timeouts,
         began: float,
         deadline: float | None,
+        *,
         budget: RequestBudget,
     ) -> IncomingResponse:
         """Send once, and once more if a 401 led to new credentials; follow redirects.
@@ -267,6 +268,7 @@ class Transport:
         timeouts: Timeouts,
         began: float,
         deadline: float | None,
+        *,
         budget: RequestBudget,
     ) -> IncomingResponse:
         """As `exchange`, through the hooks of the client; the first is the outermost.
@@ -276,7 +278,7 @@ class Transport:
         unused: list[IncomingResponse] = []
 
         async def send(changed: Request) -> IncomingResponse:
-            incoming = await self.exchange(changed, codec, timeouts, began, deadline, budget)
+            incoming = await self.exchange(changed, codec, timeouts, began, deadline, budget=budget)
             unused.append(incoming)
             return incoming
 
