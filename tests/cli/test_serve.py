@@ -63,9 +63,11 @@ def test_it_serves_the_manifests_and_leaves_nothing_behind(number: signal.Signal
 
 def test_a_data_file_stores_the_objects_and_a_given_kubeconfig_stays(tmp_path: Path) -> None:
     kubeconfig, data = tmp_path / "own", tmp_path / "data.db"
+    kubeconfig.touch(mode=0o644)
     arguments = ("serve", "--kubeconfig", str(kubeconfig), "--data", str(data))
     with started(ENVIRONMENT, *arguments, "-f", str(SHOP)) as process:
         assert kubeconfig_of(process) == kubeconfig
+        assert stat.S_IMODE(kubeconfig.stat().st_mode) == 0o600
         stop(process, signal.SIGINT)
     assert kubeconfig.exists()
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import os
+import time
+import zlib
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +19,7 @@ from kubeloop.cache import SharedInformer
 from kubeloop.errors import InvalidArgument
 from kubeloop.inspector import Inspector, Replay, record_url
 from kubeloop.inspector.model import Object, Snapshot
+from kubeloop.inspector.recording import _lines_of
 from kubeloop.inspector.search import Query, SearchResult
 from kubeloop.kit import ManualClock
 from kubeloop.meta import ObjectKey
@@ -161,6 +165,59 @@ def test_a_file_that_decompresses_to_too_much_is_an_error(
 
     with pytest.raises(InvalidArgument, match="more than 1000 bytes"):
         Replay(path)
+
+
+def test_a_file_with_an_endless_line_is_an_error_that_names_it(tmp_path: Path) -> None:
+    path = tmp_path / "run.kubeloop"
+    gzipped = zlib.compressobj(1, wbits=31)
+    piece = b" " * (1 << 20)
+    with path.open("wb") as file:
+        file.write(gzipped.compress(b'{"line":"recording","version":1}\n'))
+        for _ in range(80):
+            file.write(gzipped.compress(piece))
+        file.write(gzipped.flush())
+
+    began = time.process_time()
+    with pytest.raises(InvalidArgument, match=r"run.kubeloop: line 2 is longer than \d+ bytes"):
+        Replay(path)
+    assert time.process_time() - began < 2
+
+
+def test_lines_of_any_length_are_read_in_linear_time(tmp_path: Path) -> None:
+    """The file is read in pieces: a line must not be copied with each of them."""
+    path = tmp_path / "run.kubeloop"
+    lines = [b"x" * 50_000_000, b"", b"y" * 3]
+    path.write_bytes(gzip.compress(b"\n".join([*lines, b"incomplete"]), 1))
+
+    began = time.process_time()
+    assert list(_lines_of(path)) == lines
+    assert time.process_time() - began < 2
+
+
+def test_a_line_that_is_nested_too_deeply_is_an_error_that_names_it(tmp_path: Path) -> None:
+    path = tmp_path / "run.kubeloop"
+    deep = b'{"line":"step","snapshot":{"x":' + b"[" * 100_000
+    path.write_bytes(gzip.compress(b'{"line":"recording","version":1}\n' + deep + b"\n"))
+
+    with pytest.raises(InvalidArgument, match="line 2: not a recording"):
+        Replay(path)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no modes of files here")
+@pytest.mark.parametrize("exists", [True, False])
+async def test_other_users_cannot_read_a_recording(
+    tmp_path: Path, configs: SharedInformer[ConfigMap], exists: bool
+) -> None:
+    path = tmp_path / "run.kubeloop"
+    if exists:
+        path.write_bytes(b"old")
+        path.chmod(0o644)
+    async with Inspector(configs) as page:
+        task = asyncio.create_task(record_url(page.url, path))
+        await until(lambda: path.exists() and path.stat().st_size > 3)
+    await task
+
+    assert path.stat().st_mode & 0o777 == 0o600
 
 
 async def test_an_inspector_with_a_token_is_recorded_by_its_url(

@@ -19,7 +19,7 @@ from typing import Any
 
 import click
 
-from kubeloop.kit import run
+from kubeloop.kit import open_private, run
 from kubeloop.testing import APIServer, Process
 from kubeloop.wire import InvalidArgument
 
@@ -175,9 +175,8 @@ def _kubeconfig_at(path: str | None) -> Iterator[Path]:
 def _write_private(path: Path, text: str) -> None:
     """Write a file that only its owner can read: it may contain a token."""
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
+        with open_private(path) as file:
+            file.write(text.encode())
     except OSError as error:
         raise InvalidArgument(
             f"write the kubeconfig to {path}: {error.strerror} (choose a writable path)"

@@ -3,7 +3,7 @@
 Guarantees: a recording has what the live page shows and nothing else: secret values are masked
 before they are written. It is a gzip stream of JSON lines that is complete after each step, so
 that the file of an interrupted recording can be opened. A file is not trusted: each line is
-validated, and its size is limited.
+validated, and its size is limited, as is that of the file. Other users cannot read it.
 See also: `inspector` (records), `server` (sends it), `masking` (what is hidden).
 """
 
@@ -21,7 +21,7 @@ import msgspec
 
 from kubeloop.cache import Change, Entry, Scope, SharedInformer
 from kubeloop.errors import InvalidArgument
-from kubeloop.kit import Clock, SystemClock
+from kubeloop.kit import Clock, SystemClock, open_private
 from kubeloop.meta import ObjectKey
 from kubeloop.selectors import as_selector
 
@@ -41,6 +41,8 @@ MAX_PENDING = 64 << 20
 """Bytes that wait for a slow reader, before the recording ends."""
 MAX_SIZE = 1 << 30
 """Bytes of a recording without compression."""
+MAX_LINE = 64 << 20
+"""Bytes of one line: the page at one time, or an object."""
 _VERSION = 1
 
 
@@ -194,7 +196,8 @@ async def record_url(url: str, path: Path) -> None:
                 page.raise_for_status()
             async with session.get(page.url.join(page.url.with_path("/recording"))) as response:
                 response.raise_for_status()
-                with path.open("wb") as file:
+                # The names, labels and statuses in it are not for other users.
+                with open_private(path) as file:
                     async for chunk in response.content.iter_any():
                         file.write(chunk)
                         file.flush()
@@ -340,9 +343,9 @@ class Replay:
     # --- the file
 
     def _load(self, path: Path) -> None:
-        is_recording = False
+        is_recording, number = False, 1
         try:
-            for text in _lines_of(path):
+            for number, text in enumerate(_lines_of(path), 1):  # noqa: B007 - of the last one
                 line = _decode_line(text)
                 match line:
                     case Header():
@@ -353,9 +356,9 @@ class Replay:
                     case StepLine():
                         msgspec.json.decode(line.snapshot, type=Snapshot)
                         self._steps.append((len(self._objects), line.snapshot))
-        except (msgspec.DecodeError, zlib.error) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, zlib.error) as error:
             raise InvalidArgument(
-                f"open {path}: not a recording of the inspector: {error}"
+                f"open {path}: line {number}: not a recording of the inspector: {error}"
             ) from error
         except OSError as error:
             raise InvalidArgument(f"open {path}: {error.strerror or error}") from error
@@ -373,17 +376,30 @@ def _check_version(path: Path, header: Header) -> None:
 
 def _lines_of(path: Path) -> Iterator[bytes]:
     """The complete lines of a file; it may end in the middle of one."""
-    gunzip, rest, size = zlib.decompressobj(wbits=31), b"", 0
+    held, number, size = bytearray(), 1, 0
+    for text in _content_of(path):
+        size += len(text)
+        if size > MAX_SIZE:
+            raise InvalidArgument(f"open {path}: more than {MAX_SIZE} bytes")
+        first, *lines = text.split(b"\n")
+        held += first
+        for line in lines:
+            yield bytes(held)
+            held[:] = line
+            number += 1
+        if len(held) > MAX_LINE:
+            raise InvalidArgument(f"open {path}: line {number} is longer than {MAX_LINE} bytes")
+
+
+def _content_of(path: Path) -> Iterator[bytes]:
+    """The decompressed bytes of a file, in pieces."""
+    gunzip = zlib.decompressobj(wbits=31)
     with path.open("rb") as file:
         while chunk := file.read(1 << 16):
             while chunk:
-                text = gunzip.decompress(chunk, 1 << 20)
+                yield gunzip.decompress(chunk, 1 << 20)
                 chunk = gunzip.unconsumed_tail
-                size += len(text)
-                if size > MAX_SIZE:
-                    raise InvalidArgument(f"open {path}: more than {MAX_SIZE} bytes")
-                *lines, rest = (rest + text).split(b"\n")
-                yield from lines
+    yield gunzip.flush()  # what did not fit into the last piece
 
 
 class _Labels(msgspec.Struct, frozen=True):
@@ -397,7 +413,7 @@ class _Labels(msgspec.Struct, frozen=True):
     def of(cls, line: ObjectLine) -> _Labels:
         try:
             return msgspec.json.decode(_raw(line), type=_WithMetadata).metadata
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, RecursionError):
             return cls()
 
 

@@ -50,6 +50,7 @@ from .yielder import Yielder as Yielder
 if TYPE_CHECKING:
     # isort: split
     # For other packages of kubeloop; not public.
+    from .files import open_private as open_private
     from .host_guard import HostGuard as HostGuard
     from .host_guard import RequestRefused as RequestRefused
     from .host_guard import foreign_origin as foreign_origin
@@ -59,6 +60,7 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
+            ".files": "open_private",
             ".host_guard": "HostGuard RequestRefused foreign_origin is_loopback",
             ".listening": "listen",
         },
