@@ -333,7 +333,7 @@ async def _missing(sets: ResourceClient[DaemonSet], name: str) -> str | None:
     try:
         await sets.get(name)
     except NotFound as error:
-        return error.status.message or error.summary
+        return error.message or error.summary
     return None
 
 

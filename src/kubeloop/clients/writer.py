@@ -168,7 +168,7 @@ class ChangeWriter(Generic[T]):
 def _ambiguous_error(first: ApiError, conflict: Conflict) -> ApiError:
     """The error for a change that was sent twice and may be stored."""
     text = (
-        f"{first.status.message or 'no message'}; the next attempt got"
+        f"{first.message or 'no message'}; the next attempt got"
         f" {conflict.code} {conflict.reason}: the first one was stored, or another writer was"
         " faster"
     )

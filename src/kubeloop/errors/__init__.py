@@ -97,6 +97,7 @@ __all__ = [
 ]
 
 # For other packages of kubeloop; not public.
+from .hidden_values import values_in as values_in
 from .statuses import CODES as CODES
 from .statuses import error_from_event as error_from_event
 from .statuses import failure as failure

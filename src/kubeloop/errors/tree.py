@@ -43,11 +43,15 @@ See also: creating and reading a Status (`statuses`), retries (`kubeloop.rest`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Self, final
+
+import msgspec
 
 from kubeloop.wire.errors import DecodeError, InvalidArgument, KubeError
 from kubeloop.wire.meta.v1 import Status, StatusCause
+
+from .hidden_values import hide_values
 
 __all__ = [
     "AlreadyExists",
@@ -142,9 +146,12 @@ class TimeoutExceeded(TransportError, TimeoutError):
 class ApiError(KubeError):
     """The server responded with an error status, which is in `status`.
 
-    `str()` is one line with hidden characters escaped; `status.message` is unchanged.
+    `str()` is one line with hidden characters escaped; `status.message` is unchanged. If the
+    request was for Secrets, only `status` has the values that the server quotes.
     Reasons without a subclass use this class.
     """
+
+    _shown: tuple[str, list[StatusCause]] | None = None  # without values, if they are hidden
 
     def __init__(self, action: str, status: Status) -> None:
         super().__init__(action, status)
@@ -164,6 +171,11 @@ class ApiError(KubeError):
         return cls(action, failure(cls.__name__, message, retry_after=retry_after))
 
     @property
+    def message(self) -> str:
+        """The server's message, without values of a Secret."""
+        return self._shown[0] if self._shown else self.status.message or ""
+
+    @property
     def code(self) -> int:
         return self.status.code or 0
 
@@ -174,6 +186,8 @@ class ApiError(KubeError):
     @property
     def causes(self) -> list[StatusCause]:
         """The details of the error, if the server lists them: one for each invalid field."""
+        if self._shown:
+            return self._shown[1]
         return self.status.details.causes if self.status.details else []
 
     @property
@@ -181,9 +195,25 @@ class ApiError(KubeError):
         """The seconds that the server asks the client to wait; 0 if it does not."""
         return (self.status.details.retry_after_seconds or 0) if self.status.details else 0
 
+    def with_hidden_values(self, sent: Sequence[str]) -> Self:
+        """The same error without what the server quotes, and without the values that were sent.
+
+        Its `status` keeps them.
+        """
+        causes = [
+            msgspec.structs.replace(cause, message=hide_values(cause.message or "", sent))
+            for cause in self.causes
+        ]
+        self._shown = (hide_values(self.message, sent), causes)
+        return self
+
+    def __repr__(self) -> str:
+        # That of an exception would show the whole Status.
+        return f"{type(self).__name__}({self.summary!r})"
+
     def _message(self) -> str:
         response = f"{self.code} {self.reason}".strip()
-        return f"{self.action}: {response}: {self.status.message or 'no message'}"
+        return f"{self.action}: {response}: {self.message or 'no message'}"
 
 
 @final

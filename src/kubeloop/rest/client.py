@@ -433,18 +433,15 @@ class RESTClient:
                 raise
             prefix = f"{request.action}: {self._transport.server}: "
             not_read = f" (its body was not read: {error.summary.removeprefix(prefix)})"
-        result = error_of(
+        return error_of(
             request,
             incoming.status,
             incoming.headers,
             body,
             codec=self._codec,
             before=incoming.before,
+            note=not_read,
         )
-        if not_read:
-            status = result.status
-            status.message = f"{status.message or ''}{not_read}".strip()
-        return result
 
     def _report_warnings(self, incoming: IncomingResponse, handler: WarningHandler | None) -> None:
         if "Warning" not in incoming.headers:

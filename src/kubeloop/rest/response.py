@@ -2,12 +2,13 @@
 
 Guarantees: the bytes are unchanged; the server's `Status` decides which error is raised, and
 the HTTP status only where there is no `Status`; a body that is neither JSON nor protobuf of the
-API is reported as such.
+API is reported as such; errors of requests for Secrets show no value of one.
 See also: `kubeloop.errors` (the error classes), `codec` (formats).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, TypeVar, cast
 
@@ -22,6 +23,7 @@ from kubeloop.errors import (
     failure,
     status_from_object,
     status_from_response,
+    values_in,
 )
 from kubeloop.wire import Kind, RawList, split_list
 from kubeloop.wire.meta.v1 import Status, StatusCause, StatusDetails
@@ -46,6 +48,8 @@ T = TypeVar("T")
 WATCH_DECODING = "ClientWatchDecoding"
 
 _SHOWN_BYTES = 200  # of an unexpected body, in an error
+
+_is_for_secrets = re.compile(r"/api/v1/(?:namespaces/[^/]+/)?secrets(?:/|$)").search
 
 
 class Response(msgspec.Struct, frozen=True):
@@ -148,9 +152,10 @@ class Response(msgspec.Struct, frozen=True):
             if is_available():
                 return True
         if media_type and not self.codec.reads(media_type):
+            is_shown = not _is_for_secrets(self.request.path)
+            begin = f", the response begins with {self.body[:_SHOWN_BYTES]!r}" if is_shown else ""
             raise DecodeError(
-                f"{self.request.action}: no serializer for content type {media_type!r}, the"
-                f" response begins with {self.body[:_SHOWN_BYTES]!r}"
+                f"{self.request.action}: no serializer for content type {media_type!r}{begin}"
                 " (does the address belong to the API server, or to a proxy in front of it?)"
             )
         return False
@@ -173,7 +178,7 @@ class Response(msgspec.Struct, frozen=True):
             except UnexpectedObject:
                 return
         if value.status and value.status != "Success":
-            raise api_error(self.request.action, value)
+            raise _error_for(self.request, self.request.action, value)
 
     def _decode_error(self, error: DecodeError) -> DecodeError:
         return DecodeError(f"{self.request.action}: cannot decode the response: {error}")
@@ -207,22 +212,26 @@ def error_of(
     *,
     codec: Codec,
     before: str = "",
+    note: str = "",
 ) -> ApiError:
-    """The error for an unsuccessful response; `before` is the failure of an earlier attempt."""
+    """The error for an unsuccessful response; `before` is the failure of an earlier attempt.
+
+    `note` is added to its message.
+    """
     content_type = headers.get("Content-Type", "")
     action = f"{request.action} (before that: {before})" if before else request.action
     try:
         media_type = media_type_of(content_type)
     except DecodeError as error:
-        return api_error(action, failure("InternalError", str(error), code=500))
+        return api_error(action, failure("InternalError", f"{error}{note}", code=500))
     retry_after = retry_after_of(headers.get("Retry-After")) or 0
+    found = None
     if not media_type or media_type == PROTOBUF or codec.reads(media_type):
         found = _status_in(body, status)
-        if found is not None:
-            return api_error(action, _with_delay(found, retry_after))
-    return api_error(
-        action,
-        status_from_response(
+    if found is not None:
+        found = _with_delay(found, retry_after)
+    else:
+        found = status_from_response(
             status,
             verb=request.method,
             resource=request.resource,
@@ -230,8 +239,18 @@ def error_of(
             content_type=content_type,
             body=body,
             retry_after=retry_after,
-        ),
-    )
+        )
+    if note:
+        found.message = f"{found.message or ''}{note}".strip()
+    return _error_for(request, action, found)
+
+
+def _error_for(request: Request, action: str, status: Status) -> ApiError:
+    """The error for a Status; without values of Secrets if the request was for them."""
+    error = api_error(action, status)
+    if _is_for_secrets(request.path):
+        error.with_hidden_values(values_in(request.body))
+    return error
 
 
 def undecodable_event(action: str, error: DecodeError) -> ApiError:

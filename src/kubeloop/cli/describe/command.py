@@ -209,7 +209,7 @@ async def _look_up(client: Client, lookup: _Lookup) -> Any:
         )
         return listed.items
     except ApiError as error:
-        return _Failed(error.status.message or str(error)) if lookup.name else []
+        return _Failed(error.message or str(error)) if lookup.name else []
 
 
 def _in_namespace(obj: Json) -> str:
