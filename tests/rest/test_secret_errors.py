@@ -96,7 +96,7 @@ async def test_typed_and_dict_clients_hide_values(server: ScriptedServer) -> Non
         client = Client(rest=rest)
         for secrets in (
             client.core_v1.secrets("default"),
-            client.resource(SECRETS, namespace="default"),
+            client.resource("v1", "Secret", namespace="default"),
         ):
             with pytest.raises(Invalid) as caught:
                 await secrets.patch("web", {"data": {"x": 5}}, type="merge")

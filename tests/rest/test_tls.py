@@ -224,7 +224,7 @@ async def test_credentials_without_a_certificate_show_none_and_their_errors_leav
 
 
 class OneShotServer:
-    """Responds to one request over TLS in a thread, and ends the connection as told."""
+    """Responds to one request over TLS in a thread, and ends the connection as given."""
 
     def __init__(self, context: ssl.SSLContext, response: bytes, *, end: str) -> None:
         self._context, self._response, self._end = context, response, end

@@ -10,7 +10,7 @@ __all__ = ["open_private"]
 
 
 def open_private(path: Path) -> BinaryIO:
-    """Open a file to write it anew; other users cannot read it, even if it exists already."""
+    """Open a file and empty it; other users cannot read it, even if it exists already."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     file = os.fdopen(descriptor, "wb")
     # A file that exists keeps its mode. A device or a pipe has no content to protect.
