@@ -37,7 +37,14 @@ def from_protobuf(body: bytes) -> dict[str, Any]:
         raise DecodeError("the body is not protobuf of the API: it does not begin with k8s\\0")
     try:
         return _unwrap(body[len(MAGIC) :])
-    except (IndexError, ValueError, struct.error, OverflowError, RecursionError) as error:
+    except (
+        IndexError,
+        ValueError,
+        TypeError,
+        struct.error,
+        OverflowError,
+        RecursionError,
+    ) as error:
         if isinstance(error, DecodeError):
             raise
         raise DecodeError(f"the body is not protobuf of the API: {error}") from error

@@ -98,10 +98,8 @@ def open_envelope(body: bytes) -> Envelope:
     found = _parse(_base("Unknown"), body[len(MAGIC) :])
     if found.encoding:
         raise DecodeError("the body has a content encoding, which is not supported")
-    try:
-        return Envelope(found.typeMeta.apiVersion, found.typeMeta.kind, found.raw)
-    except UnicodeDecodeError as error:
-        raise DecodeError(f"the body is not protobuf of the API: {error}") from error
+    type_meta = found.typeMeta
+    return Envelope(_text(type_meta.apiVersion), _text(type_meta.kind), found.raw)
 
 
 def split_protobuf_list(body: bytes) -> RawList:
@@ -112,8 +110,8 @@ def split_protobuf_list(body: bytes) -> RawList:
     found = _parse(_base("RawList"), message)
     head = found.metadata
     metadata = RawListMeta(
-        resource_version=head.version or None,
-        continue_=head.next or None,
+        resource_version=_text(head.version) or None,
+        continue_=_text(head.next) or None,
         remaining_item_count=head.remaining if head.HasField("remaining") else None,
     )
     items: list[Any] = found.items[:]
@@ -125,19 +123,20 @@ def split_protobuf_list(body: bytes) -> RawList:
 def split_protobuf_event(frame: bytes) -> tuple[str, bytes]:
     """The type of an event, and its object in an envelope. Raises: DecodeError."""
     found = _parse(_base("WatchEvent"), frame)
-    try:
-        return found.type, found.object.raw
-    except UnicodeDecodeError as error:
-        raise DecodeError(f"the frame is not an event of a watch: {error}") from error
+    return _text(found.type), found.object.raw
 
 
 def identity_in(message: bytes) -> ObjectIdentity:
     """What identifies the object in a message of any kind. Raises: DecodeError."""
     found = _parse(_base("Identified"), message).metadata
-    try:
-        return ObjectIdentity(found.uid, found.namespace, found.name, found.version)
-    except UnicodeDecodeError as error:
-        raise DecodeError(f"the message has no metadata: {error}") from error
+    return ObjectIdentity(*map(_text, (found.uid, found.namespace, found.name, found.version)))
+
+
+def _text(value: Any) -> str:
+    """Text, for which upb returns bytes if they are not UTF-8."""
+    if type(value) is str:
+        return value
+    raise DecodeError(f"the bytes are not protobuf of the API: {bytes(value)[:40]!r} is not UTF-8")
 
 
 @functools.cache
@@ -159,6 +158,9 @@ def _not_protobuf(error: Exception) -> DecodeError:
 
 
 # --- objects
+
+# What a message with odd values may raise: a time in the year 10^11, a number that is text.
+_FOREIGN: Final = (msgspec.MsgspecError, ValueError, TypeError, OverflowError, RecursionError)
 
 
 @final
@@ -192,7 +194,7 @@ class MessageReader(Generic[T]):
             value: T = self._read(parsed)
         except _UnknownPart as error:
             raise _unknown(self.message) from error
-        except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as error:
+        except _FOREIGN as error:
             if isinstance(error, DecodeError):
                 raise
             raise DecodeError(f"cannot read {self.message}: {error}") from error
@@ -452,6 +454,8 @@ def _varint(text: bytes, at: int) -> tuple[int, int]:
         if byte < 0x80:
             return (value - (1 << 64) if value >= 1 << 63 else value), at
         shift += 7
+        if shift > 63:
+            raise DecodeError("the bytes are not protobuf of the API: an endless number")
 
 
 def _parts(text: bytes, *known: int) -> list[Any]:
@@ -467,7 +471,7 @@ def _parts(text: bytes, *known: int) -> list[Any]:
             if tag & 7 != 2:
                 found[known.index(tag)] = value
                 continue
-            if at + value > len(text):
+            if value < 0 or at + value > len(text):
                 raise DecodeError("the bytes are not protobuf of the API: truncated")
             found[known.index(tag)] = text[at : at + value]
             at += value
