@@ -28,7 +28,7 @@ from kubeloop.wire import (
 
 from .codec import EntryCodec
 from .entry import Entry
-from .errors import UnkeyedObject
+from .errors import UnexpectedFormat, UnkeyedObject
 from .list_watch import RawItem
 
 __all__ = ["Bookmark", "EntryDecoder", "EntryDecoderStats", "Transform"]
@@ -146,7 +146,7 @@ class EntryDecoder(Generic[T]):
         """
         if type(raw) is not bytes:
             raw = bytes(raw)
-        if self._reads_messages and raw[:1] != b"{":
+        if raw[:1] != b"{" and not self._is_json(raw):
             if raw.startswith(ENVELOPE):
                 return self._decode_envelope(raw)
             return self._parse(self._codec.parse_message, raw)
@@ -165,8 +165,27 @@ class EntryDecoder(Generic[T]):
         kind: bytes = found[1]
         return kind if self._expected or kind == b"Table" else None
 
+    def _is_json(self, raw: bytes) -> bool:
+        """Whether an object that does not begin as JSON is JSON after all, with spaces before it.
+
+        Raises: UnexpectedFormat if it has to be.
+        """
+        if self._reads_messages:
+            return False
+        try:
+            if isinstance(msgspec.json.decode(raw), dict):
+                return True
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            pass
+        raise UnexpectedFormat(
+            "JSON was requested, and the server sent an object in another format"
+            " (does a hook, a codec or a proxy change what is requested?)"
+        )
+
     def _decode_envelope(self, raw: bytes) -> Entry | None:
-        entry = self._codec.parse_envelope(raw) if self._reads_messages else None
+        if not self._reads_messages:
+            self._is_json(raw)  # raises
+        entry = self._codec.parse_envelope(raw)
         if entry is not None:
             return entry
         found = open_envelope(raw)

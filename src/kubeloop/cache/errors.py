@@ -4,7 +4,8 @@ InvalidArgument
 ├── UnkeyedObject     an object has no name, or a key function failed for it
 ├── UnknownIndex      there is no index of that name
 ├── IndexConflict     an index of that name exists already
-└── TransformFailed   a transform raised, or returned nothing
+├── TransformFailed   a transform raised, or returned nothing
+└── UnexpectedFormat  the server sent protobuf to a cache that requested JSON
 KubeError
 ├── QueueClosed       the queue is closed and empty
 └── PartlyApplied     some operations of a transaction failed; the others were applied
@@ -23,6 +24,7 @@ __all__ = [
     "QueueClosed",
     "Requeue",
     "TransformFailed",
+    "UnexpectedFormat",
     "UnkeyedObject",
     "UnknownIndex",
 ]
@@ -34,6 +36,14 @@ class UnkeyedObject(DecodeError):
 
     client-go's `KeyError`. The message names the object as far as possible and contains none of
     its data; `__cause__` is what the key function raised.
+    """
+
+
+@final
+class UnexpectedFormat(DecodeError):
+    """The server sent objects in a format that was not requested: none of them can be read.
+
+    Unlike a single unreadable object, they are not left out: the cache would be empty.
     """
 
 

@@ -20,6 +20,7 @@ from kubeloop.wire import RawEvent, UnknownFields, get_logger, is_list_kind
 
 from .entry import Entry
 from .entry_decoder import EntryDecoder
+from .errors import UnexpectedFormat
 from .list_watch import ListWatch, PageHead, RawItem, RawPage
 from .metrics import Meter
 from .reflector_errors import UnreadableEvent, is_expired
@@ -193,7 +194,7 @@ class ListPager:
                 entry = self._decoder.decode(raw)
                 # A list must be complete: TransformFailed is raised.
                 entry = entry and self._decoder.transform(entry)
-            except UnknownFields:
+            except (UnknownFields, UnexpectedFormat):
                 raise  # JSON has them: the list is read again
             except DecodeError as error:
                 entry = self.keep_known(raw, error)

@@ -33,11 +33,16 @@ from kubeloop.wire import RawEvent, UnknownFields, get_logger
 
 from .entry import Entry
 from .entry_decoder import EntryDecoder
-from .errors import TransformFailed
+from .errors import TransformFailed, UnexpectedFormat
 from .list_watch import OBJECT_EVENTS, Scope
 from .outage import Attempts
 from .pager import ListPager, ListResult
-from .reflector_errors import WatchListInconsistent, needs_newest, raise_error_event
+from .reflector_errors import (
+    UnreadableEvent,
+    WatchListInconsistent,
+    needs_newest,
+    raise_error_event,
+)
 
 __all__ = [
     "RETRY_STREAMS_AFTER",
@@ -186,6 +191,7 @@ class InitialStream:
         self._attempts = attempts
         self._clock = clock
         self._entries: dict[ObjectKey, Entry] = {}
+        self._foreign_before = decoder.stats().foreign
         self._events = 0
         self.is_complete = False
         self._last_event = self._last_new = clock.now()  # new: not part of the state before
@@ -212,6 +218,7 @@ class InitialStream:
             self._events += 1
             version = self._add(event)
             if version is not None:
+                self._check_kinds()
                 self.is_complete = True
                 on_complete(ListResult(list(self._entries.values()), version))
                 break
@@ -230,6 +237,15 @@ class InitialStream:
                 events=self._events,
             )
 
+    def _check_kinds(self) -> None:
+        """A state of nothing but other kinds, such as tables, is none of this collection."""
+        foreign = self._decoder.stats().foreign - self._foreign_before
+        if foreign and not self._entries:
+            raise UnreadableEvent(
+                f"watch {self._scope}: all {foreign} objects of the initial state are of other"
+                " kinds (does a proxy respond in place of the server?)"
+            )
+
     def _add(self, event: RawEvent) -> str | None:
         """Make an event part of the state; returns the version that completes it."""
         if event.type == "BOOKMARK":
@@ -240,7 +256,7 @@ class InitialStream:
             return None
         try:
             entry = self._decoder.decode_event(event)
-        except UnknownFields:
+        except (UnknownFields, UnexpectedFormat):
             raise  # JSON has them: the state is read again
         except DecodeError as error:
             self._pager.check_listed(event, error)

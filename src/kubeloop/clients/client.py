@@ -30,7 +30,6 @@ from kubeloop.errors import (
 from kubeloop.kit import Clock, Limiter, SystemClock, TokenBucket, poll
 from kubeloop.meta import GroupVersion, GroupVersionKind, GroupVersionResource, Owner
 from kubeloop.rest import (
-    JSON,
     Headers,
     RequestHook,
     RequestSender,
@@ -39,6 +38,7 @@ from kubeloop.rest import (
     RESTStats,
     WarningHandler,
     header_pairs,
+    is_for_json,
 )
 from kubeloop.wire import Kind, ResourceInfo, resource_for, resource_of, resources
 from kubeloop.wire.model import KindMeta
@@ -124,10 +124,11 @@ class APIClient(Clientset):
                 "client: pass `rest` or the options of a REST client, not both"
                 " (RESTClient has limits, timeouts and warning handlers)"
             )
-        if rest is not None and rest.codec.content_type != JSON:
+        if rest is not None and not is_for_json(rest.codec):
             raise InvalidArgument(
-                f"client: the REST client has a codec for {rest.codec.content_type}, but clients,"
-                " lists and informers read and write JSON (leave out `codec`)"
+                f"client: the REST client has a codec that writes {rest.codec.content_type} and"
+                f" accepts {rest.codec.accept}, but clients, lists and informers read and write"
+                ' JSON (leave out `codec`; for reads as protobuf: Client(format="protobuf"))'
             )
         self._external_rest = rest
         self._field_manager = field_manager

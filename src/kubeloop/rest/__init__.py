@@ -30,6 +30,7 @@ from .watch import Watch
 # isort: split
 from .client import RESTStats as RESTStats
 from .codec import JsonCodec as JsonCodec
+from .codec import is_for_json as is_for_json
 from .connections import KEEP_ALIVE as KEEP_ALIVE
 from .frames import FRAME_LIMIT as FRAME_LIMIT
 from .frames import EventFrames as EventFrames

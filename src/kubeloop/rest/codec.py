@@ -20,7 +20,7 @@ from kubeloop.wire import Model, RawEvent, decode, to_json
 from .frames import FRAME_LIMIT, EventFrames
 from .request import JSON
 
-__all__ = ["Codec", "EventReader", "JsonCodec", "media_type_of"]
+__all__ = ["Codec", "EventReader", "JsonCodec", "is_for_json", "media_type_of"]
 
 T = TypeVar("T")
 
@@ -96,6 +96,20 @@ class JsonCodec:
 
     def events(self) -> EventFrames:
         return EventFrames(limit=self._event_limit)
+
+
+_JSON_RANGES = frozenset({JSON, "application/*", "*/*"})
+
+
+def is_for_json(codec: Codec) -> bool:
+    """Whether a codec writes JSON, and requests JSON objects or what the server prefers."""
+    ranges = [each.split(";") for each in codec.accept.lower().split(",") if each.strip()]
+    return codec.content_type == JSON and all(
+        media_type.strip() in _JSON_RANGES
+        # Not a table, and not metadata only.
+        and not any(parameter.strip().startswith("as=") for parameter in parameters)
+        for media_type, *parameters in ranges
+    )
 
 
 _SEPARATORS = frozenset('()<>@,;:\\"/[]?= \t')
