@@ -58,8 +58,6 @@ DryRun = Literal["none", "client", "server"]
 
 _SUFFIXES = (".yaml", ".yml", ".json")
 _KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
-_URL_TIMEOUT = 30.0  # seconds
-_MAX_URL = 64 * 1024 * 1024  # bytes
 
 
 class Sources(msgspec.Struct, frozen=True, kw_only=True):
@@ -387,7 +385,9 @@ def _texts(verb: str, sources: Sources) -> Iterator[tuple[str, bytes | KubeError
         if given == "-":
             yield "", sys.stdin.buffer.read()
         elif given.startswith(("http://", "https://")):
-            yield given, _download(verb, given)
+            from .download import download
+
+            yield given, download(verb, given)
         else:
             yield from _files_at(verb, given, recursive=sources.recursive)
     if sources.kustomize:
@@ -428,23 +428,6 @@ def _kustomization(verb: str, source: str, folder: Path) -> InvalidArgument:
         f"{verb} {source}: a kustomization must be built first"
         f" (use kubeloop {verb} -k {shlex.quote(str(folder))})"
     )
-
-
-def _download(verb: str, url: str) -> bytes | KubeError:
-    """The content of a URL, by the proxies of the environment."""
-    import http.client
-    import urllib.request
-
-    try:
-        with urllib.request.urlopen(url, timeout=_URL_TIMEOUT) as response:  # noqa: S310 - http
-            text: bytes = response.read(_MAX_URL + 1)
-    except (OSError, ValueError, http.client.HTTPException) as error:
-        reason = getattr(error, "reason", None) or error
-        code = getattr(error, "code", None)
-        return CommandFailed(f"{verb} {url}: cannot read it: {f'{code} ' if code else ''}{reason}")
-    if len(text) > _MAX_URL:
-        return CommandFailed(f"{verb} {url}: longer than {_MAX_URL} bytes (download it first)")
-    return text
 
 
 def _build(verb: str, folder: str) -> bytes | KubeError:
