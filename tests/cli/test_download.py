@@ -34,9 +34,11 @@ def web_server(respond: Respond, tls: ssl.SSLContext | None = None) -> Iterator[
             server.socket = tls.wrap_socket(server.socket, server_side=True)
         thread = Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
-        yield f"{'http' if tls is None else 'https'}://127.0.0.1:{server.server_port}/a"
-        server.shutdown()
-        thread.join()
+        try:
+            yield f"{'http' if tls is None else 'https'}://127.0.0.1:{server.server_port}/a"
+        finally:
+            server.shutdown()
+            thread.join()
     assert len(paths) <= 5
 
 
@@ -44,6 +46,7 @@ def redirect(location: str) -> Respond:
     def respond(handler: BaseHTTPRequestHandler) -> None:
         handler.send_response(302)
         handler.send_header("Location", location.replace("NEXT", handler.path + "a"))
+        handler.send_header("Content-Length", "0")
         handler.end_headers()
 
     return respond

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
+import socket
+import threading
 from collections.abc import Callable
 
 import pytest
 
+from kubeloop.config import ClusterConfig
 from kubeloop.errors import ApiError, InvalidArgument, StreamBroken, TransportError
 from kubeloop.kit import ManualClock, new_event_loop
 from kubeloop.rest import KEEP_ALIVE, RESTClient, path_request
@@ -62,6 +66,45 @@ async def test_bytes_on_an_idle_connection_end_it(server: ScriptedServer) -> Non
         assert (await rest.send(GET)).body == b"second"
 
     assert server.connections == 2
+
+
+@pytest.mark.skipif(not hasattr(select, "poll"), reason="there is no poll here")
+@pytest.mark.parametrize("new_loop", [asyncio.new_event_loop, new_event_loop])
+def test_bytes_that_arrive_while_the_event_loop_is_busy_are_no_response(
+    new_loop: Callable[[], asyncio.AbstractEventLoop],
+) -> None:
+    """They are in the socket when the connection is used again, and belong to no request."""
+    whole = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"
+    listener = socket.create_server(("127.0.0.1", 0))
+    has_sent = threading.Event()
+    may_send = threading.Event()
+
+    def serve() -> None:
+        first, _ = listener.accept()
+        with first:
+            first.recv(4096)
+            first.sendall(whole + b"{}")
+            may_send.wait()
+            first.sendall(whole + b"no")
+            has_sent.set()
+            second, _ = listener.accept()
+            with second:
+                second.recv(4096)
+                second.sendall(whole + b"ok")
+
+    async def main() -> bytes:
+        config = ClusterConfig(server=f"http://127.0.0.1:{listener.getsockname()[1]}")
+        async with RESTClient(config) as rest:
+            await rest.send(POST)
+            may_send.set()
+            has_sent.wait()  # the event loop is blocked meanwhile
+            return (await rest.send(POST)).body
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    with listener, asyncio.Runner(loop_factory=new_loop) as runner:
+        assert runner.run(main()) == b"ok"
+    thread.join()
 
 
 @pytest.mark.parametrize(
@@ -142,8 +185,6 @@ async def test_a_response_that_arrives_while_the_body_is_sent_is_reported(status
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
-    from kubeloop.config import ClusterConfig
-
     async with server, RESTClient(ClusterConfig(server=f"http://127.0.0.1:{port}")) as rest:
         with pytest.raises(ApiError) as caught:
             await rest.send(path_request("POST", "/x", body=BIG))

@@ -11,6 +11,7 @@ See also: `dial` (opens them), `http1` (reads responses), `incoming` (one respon
 from __future__ import annotations
 
 import asyncio
+import select
 import ssl
 import warnings
 import weakref
@@ -40,6 +41,7 @@ _PIECE = 128 * 1024
 _READ = 256 * 1024  # bytes read at once, at most
 # A timer may fire early by the resolution of the clock.
 _SLACK = 0.001
+_poll = getattr(select, "poll", None)  # not on Windows
 # Iterations of the event loop until an aborted connection has ended.
 _CLOSE_STEPS = 10
 
@@ -59,6 +61,7 @@ class Connection(asyncio.BufferedProtocol):
         "_parser",
         "_pool",
         "_response",
+        "_socket",
         "_timer",
         "_timer_at",
         "_unsent",
@@ -79,6 +82,7 @@ class Connection(asyncio.BufferedProtocol):
         self._unsent: memoryview | None = None
         self._write_paused = False
         self._is_paused = False
+        self._socket: select.poll | None = None  # says whether there is something to read
         # One timer for the whole life of a connection: it is not moved with each request, but
         # looks at the deadline when it fires.
         self._deadline: float | None = None
@@ -112,11 +116,20 @@ class Connection(asyncio.BufferedProtocol):
     def is_usable(self, now: float) -> bool:
         """Whether an idle connection may carry a request.
 
-        Its timer is late if the process was suspended or the event loop blocked; and a
-        connection that was lost is reported an iteration later.
+        Its timer is late if the process was suspended or the event loop blocked; a connection
+        that was lost is reported an iteration later; and bytes that the event loop has not read
+        yet would be taken for the response to the next request.
         """
         assert self.transport is not None
-        return now < (self._deadline or 0.0) and not self.transport.is_closing()
+        if now >= (self._deadline or 0.0) or self.transport.is_closing():
+            return False
+        if self._socket is None:
+            socket = self.transport.get_extra_info("socket")
+            if _poll is None or socket is None or socket.fileno() < 0:
+                return True
+            self._socket = _poll()
+            self._socket.register(socket.fileno(), select.POLLIN)
+        return not self._socket.poll(0)
 
     def wake_at(self, deadline: float | None) -> None:
         """Call the response's `on_deadline` at this time on the clock, or the next one set."""
