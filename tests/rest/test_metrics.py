@@ -9,6 +9,7 @@ import pytest
 
 from kubeloop.config import ClusterConfig
 from kubeloop.errors import NotFound, StreamBroken
+from kubeloop.kit import SystemClock, TokenBucket
 from kubeloop.rest import (
     METRIC_NAMES,
     PrometheusMetrics,
@@ -52,7 +53,9 @@ async def test_attempts_retries_sizes_and_durations_are_counted(
     assert value("rest_client_response_size_bytes_sum", place) == 5
 
 
-async def test_metrics_that_fail_take_no_in_flight_slot(
+@pytest.mark.parametrize("method", ["count_attempt", "observe_request", "observe_rate_limiter"])
+async def test_metrics_that_fail_take_no_in_flight_slot_and_fail_no_call(
+    method: str,
     server: ScriptedServer,
     registry: prometheus_client.CollectorRegistry,
     monkeypatch: pytest.MonkeyPatch,
@@ -64,12 +67,13 @@ async def test_metrics_that_fail_take_no_in_flight_slot(
     def fail(**_: object) -> None:
         raise RuntimeError("full")
 
-    monkeypatch.setattr(metrics, "count_attempt", fail)
-    async with client_for(server, metrics=metrics, in_flight=1) as rest:
+    monkeypatch.setattr(metrics, method, fail)
+    limiter = TokenBucket(100, 100, clock=SystemClock())
+    async with client_for(server, metrics=metrics, in_flight=1, limiter=limiter) as rest:
         for _ in range(3):
             assert (await rest.send(path_request("GET", "/x"))).body == b"1"
 
-    assert "metrics of an attempt failed" in caplog.text
+    assert "the metrics of a request failed" in caplog.text
 
 
 async def test_an_attempt_without_a_response_has_a_code_of_its_own(

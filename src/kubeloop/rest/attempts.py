@@ -183,12 +183,7 @@ class Attempts:
         code = str(status) if status else NO_RESPONSE
         if self._metrics is not None:
             host = self._transport.host
-            try:
-                self._metrics.count_attempt(
-                    code=code, method=request.method, host=host, retry=is_retry
-                )
-            except Exception:  # code of the user; the in-flight slot must be released
-                log.exception("%s: the metrics of an attempt failed", request.action)
+            self._metrics.count_attempt(code=code, method=request.method, host=host, retry=is_retry)
         if log.isEnabledFor(logging.DEBUG):
             seconds = self._clock.now() - began
             log.debug("%s: %s in %.0f ms", request.action, code, seconds * 1000)

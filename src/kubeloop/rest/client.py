@@ -35,7 +35,7 @@ from .dial import DialFunction
 from .incoming import IncomingResponse
 from .limits import IN_FLIGHT, RequestRateLimiter
 from .liveness import ServerProbe, SilenceLimits
-from .metrics import RequestMetrics
+from .metrics import GuardedMetrics, RequestMetrics
 from .request import Headers, Request
 from .response import Response, error_of, is_success
 from .response_limits import DEFAULT_RESPONSE_LIMITS, ResponseLimits
@@ -123,7 +123,7 @@ class RESTClient:
         self._limits = response_limits
         self._codec = codec or JsonCodec(event_limit=response_limits.event)
         self._warnings = warnings or WarningLog()
-        self._metrics = metrics
+        self._metrics = metrics = GuardedMetrics(metrics) if metrics is not None else None
         self._tracer = tracer
         self._random = random
         self._transport = Transport(

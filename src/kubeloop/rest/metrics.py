@@ -1,17 +1,29 @@
 """Metrics of requests, under the names of client-go's metrics.
 
-Guarantees: nothing is counted or imported unless a client is given a `RequestMetrics`.
+Guarantees: nothing is counted or imported unless a client is given a `RequestMetrics`, and no
+error of it reaches a call.
 See also: `stats()` of the client (numbers for tests and the inspector).
 """
 
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from typing import Any, Protocol, final
 
 from kubeloop.errors import ConfigError
+from kubeloop.wire import get_logger
 
-__all__ = ["METRIC_NAMES", "NO_RESPONSE", "PrometheusMetrics", "RequestMetrics", "url_template"]
+__all__ = [
+    "METRIC_NAMES",
+    "NO_RESPONSE",
+    "GuardedMetrics",
+    "PrometheusMetrics",
+    "RequestMetrics",
+    "url_template",
+]
+
+log = get_logger(__name__)
 
 NO_RESPONSE = "<error>"
 """The code of an attempt without a response."""
@@ -55,6 +67,35 @@ class RequestMetrics(Protocol):
     def count_ca_reload(self, *, result: str, reason: str) -> None:
         """A CA file was read again."""
         ...
+
+
+@final
+class GuardedMetrics:
+    """Metrics whose errors are logged: those of a call must not fail it, or keep its slot."""
+
+    def __init__(self, metrics: RequestMetrics) -> None:
+        self._metrics = metrics
+
+    def count_attempt(self, **labels: Any) -> None:
+        self._report(self._metrics.count_attempt, labels)
+
+    def observe_request(self, **labels: Any) -> None:
+        self._report(self._metrics.observe_request, labels)
+
+    def observe_rate_limiter(self, **labels: Any) -> None:
+        self._report(self._metrics.observe_rate_limiter, labels)
+
+    def observe_resolution(self, **labels: Any) -> None:
+        self._report(self._metrics.observe_resolution, labels)
+
+    def count_ca_reload(self, **labels: Any) -> None:
+        self._report(self._metrics.count_ca_reload, labels)
+
+    def _report(self, method: Callable[..., None], labels: dict[str, Any]) -> None:
+        try:
+            method(**labels)
+        except Exception:  # code of the user
+            log.exception("the metrics of a request failed")
 
 
 @final
