@@ -107,7 +107,7 @@ class YamlCodec:
 @pytest.mark.parametrize("make", [APIClient, runtime.Client])
 def test_a_rest_client_for_another_format_than_json_is_rejected(make: Any) -> None:
     """Lists, watches and informers read JSON: a codec would only make the server send more."""
-    with pytest.raises(InvalidArgument, match="codec for application/yaml, but clients"):
+    with pytest.raises(InvalidArgument, match="codec that writes application/yaml"):
         make(rest=RESTClient(NOWHERE, codec=YamlCodec()))
 
 
