@@ -214,8 +214,10 @@ class TypedCodec:
     def _check(self, obj: Any) -> Kind:
         if not isinstance(obj, self.cls):
             name = self.cls.__name__
-            hint = f"{name}.from_dict(…)" if isinstance(obj, dict) else "the client of its kind"
-            raise InvalidArgument(f"expected a {name}, got a {type(obj).__name__} (use {hint})")
+            use = f"{name}.from_dict(…)" if isinstance(obj, dict) else "the client of its kind"
+            raise InvalidArgument(f"expected a {name}, got a {type(obj).__name__}").with_hint(
+                python=f"use {use}"
+            )
         return cast("Kind", obj)
 
     def refresh(self, obj: Any, by: Any) -> None:
@@ -252,9 +254,8 @@ class DictCodec:
 
     def to_data(self, obj: dict[str, Any]) -> dict[str, Any]:
         if not isinstance(obj, dict):
-            raise InvalidArgument(
-                f"expected a dict, got a {type(obj).__name__}"
-                " (use the client of its class, or its to_dict())"
+            raise InvalidArgument(f"expected a dict, got a {type(obj).__name__}").with_hint(
+                python="use the client of its class, or its to_dict()"
             )
         metadata = obj.get("metadata")
         return {**obj, "metadata": {**metadata}} if isinstance(metadata, dict) else {**obj}
