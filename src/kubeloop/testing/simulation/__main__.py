@@ -9,6 +9,7 @@ import argparse
 import ast
 import os
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,12 @@ import msgspec
 
 from kubeloop.errors import InvalidArgument
 
-from .explorer import Workers
-from .oracles import judge
+from .explorer import Workers, compared_with
+from .oracles import judge, judge_undisturbed
 from .report import format_timeline
 from .scenarios import Failure, RunResult, Scenario
-from .single_run import run_scenario
-from .worker import Job, load_simulation, load_test, prepare
+from .sealing import use_scratch
+from .worker import Job, Order, load_simulation, load_test, prepare, run_job
 
 
 def main() -> None:
@@ -33,7 +34,8 @@ def main() -> None:
         os.execv(  # noqa: S606 - this program again
             sys.executable, [sys.executable, "-m", "kubeloop.testing.simulation", *sys.argv[1:]]
         )
-    result, failure = _replay(options)
+    with tempfile.TemporaryDirectory(prefix="kubeloop-simulation-") as scratch:
+        result, failure = _replay(options, scratch)
     if options.all:
         for entry in result.timeline:
             sys.stdout.write(msgspec.json.encode(entry).decode() + "\n")
@@ -54,12 +56,13 @@ def _parse() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _replay(options: argparse.Namespace) -> tuple[RunResult, Failure | None]:
+def _replay(options: argparse.Namespace, scratch: str) -> tuple[RunResult, Failure | None]:
     try:
         scenario = Scenario.parse(options.scenario)
         arguments: dict[str, Any] = ast.literal_eval(options.arguments)
         file, _, name = options.test.partition("::")
         path = Path(file).resolve()
+        use_scratch(scratch)
         sys.path[:0] = [str(path.parent), str(Path.cwd())]
         simulation = load_simulation(Job((), path.stem, str(path), name))
         job = simulation.job(arguments)
@@ -69,8 +72,9 @@ def _replay(options: argparse.Namespace) -> tuple[RunResult, Failure | None]:
         reference = workers.run(Scenario(simulation.seed))
     test = load_test(job)
     prepare()
-    result = run_scenario(test, scenario, is_traced=True, ignore=job.ignore)
-    return result, judge(result, result if reference.failure else reference)
+    result = run_job(test, Order(scenario, is_traced=True), job)
+    failure = None if scenario.faults else judge_undisturbed(result)
+    return result, failure or judge(result, compared_with(result, reference))
 
 
 main()

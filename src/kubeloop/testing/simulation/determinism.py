@@ -25,10 +25,12 @@ import uuid
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from .sealing import THREAD, refuse
+
 if TYPE_CHECKING:
     from .loop import SimulatedLoop
 
-__all__ = ["START", "begin", "install", "set_skew"]
+__all__ = ["START", "begin", "cpu_seconds", "install", "set_skew"]
 
 START = dt.datetime(2030, 1, 1, tzinfo=dt.UTC)
 """The date and time at which every run begins."""
@@ -39,7 +41,8 @@ _real_time = time.time
 _real_localtime = time.localtime
 _real_gmtime = time.gmtime
 _real_strftime = time.strftime
-_real_clock = time.clock_gettime if hasattr(time, "clock_gettime") else None
+cpu_seconds = time.process_time
+"""Seconds of CPU that this process has really used."""
 _loop: SimulatedLoop | None = None
 _source = random.Random(0)  # of os.urandom
 _skews: dict[str, float] = {}  # seconds that the wall clock of a process is ahead
@@ -95,6 +98,10 @@ def _replacements() -> list[tuple[Any, str, Callable[..., Any] | None]]:
         (time, "perf_counter_ns", lambda: int(_monotonic() * 1e9)),
         (time, "clock_gettime", _clock_gettime),
         (time, "clock_gettime_ns", lambda which: int(_clock_gettime(which) * 1e9)),
+        (time, "process_time", _now),
+        (time, "process_time_ns", lambda: int(_now() * 1e9)),
+        (time, "thread_time", _now),
+        (time, "thread_time_ns", lambda: int(_now() * 1e9)),
         (time, "sleep", _sleep),
         (time, "localtime", lambda at=None: _real_localtime(_time() if at is None else at)),
         (time, "gmtime", lambda at=None: _real_gmtime(_time() if at is None else at)),
@@ -135,9 +142,7 @@ def _monotonic() -> float:
 def _clock_gettime(which: int) -> float:
     if which == time.CLOCK_REALTIME:
         return _time()
-    if _real_clock is not None and which in _CPU_CLOCKS:
-        return _real_clock(which)
-    return _monotonic()
+    return _now() if which in _CPU_CLOCKS else _monotonic()
 
 
 _CPU_CLOCKS = {
@@ -219,7 +224,4 @@ def _getpid() -> int:
 
 
 def _refuse_thread(thread: threading.Thread) -> NoReturn:
-    raise RuntimeError(
-        f"start {thread.name}: a simulation has no threads (await the work, or use"
-        " asyncio.to_thread, which runs in line)"
-    )
+    refuse(f"start {thread.name}", THREAD)

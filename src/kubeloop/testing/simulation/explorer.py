@@ -10,25 +10,39 @@ from __future__ import annotations
 
 import math
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
+from itertools import islice
 from queue import SimpleQueue
 from types import TracebackType
 from typing import Self, final
 
 import msgspec
 
-from .oracles import judge
+from .oracles import explain_random, judge, judge_undisturbed
 from .plans import CrashPoints, coverage, crash_points, derive
 from .scenarios import Failure, Fault, RunResult, Scenario
 from .worker import Job, Order
 
-__all__ = ["Exploration", "FailedRun", "Limits", "Workers", "explore", "explore_one"]
+__all__ = [
+    "Exploration",
+    "FailedRun",
+    "Limits",
+    "Workers",
+    "compared_with",
+    "explore",
+    "explore_one",
+]
 
 _MOST_TRIES = 40  # of shrinking
+_OTHER_SEEDS = 2  # undisturbed runs that show what differs by chance
+_MOST_HINTS = 3
+_COMPARING = frozenset({"end state", "leaked object"})
 
 
 @final
@@ -48,6 +62,7 @@ class FailedRun(msgspec.Struct, frozen=True):
     scenario: Scenario
     result: RunResult  # with the timeline
     faults_before: int  # before it was shrunk
+    hints: tuple[str, ...] = ()  # how to say that a difference is right
 
     @property
     def oracle(self) -> str:
@@ -84,6 +99,7 @@ class _Worker:
         self._job = job
         self._hash_seed = hash_seed
         self._process: subprocess.Popen[bytes] | None = None
+        self._scratch = ""
 
     def run(self, order: Order) -> RunResult:
         """Execute a run. Raises: RuntimeError when the worker cannot load the test."""
@@ -118,7 +134,9 @@ class _Worker:
             },
         )
         assert process.stdin is not None, "it is a pipe"
-        process.stdin.write(msgspec.json.encode(self._job) + b"\n")
+        self._scratch = tempfile.mkdtemp(prefix="kubeloop-simulation-")
+        job = msgspec.structs.replace(self._job, scratch=self._scratch)
+        process.stdin.write(msgspec.json.encode(job) + b"\n")
         process.stdin.flush()
         return process
 
@@ -132,6 +150,7 @@ class _Worker:
                     pipe.close()
         process.terminate()
         process.wait()
+        shutil.rmtree(self._scratch, ignore_errors=True)
 
 
 @final
@@ -187,7 +206,7 @@ def explore(
     """Execute runs until one fails, or until a limit is reached."""
     with Workers(job, limits.workers) as workers:
         reference = workers.run(Scenario(seed))
-        first = judge(reference, reference)
+        first = judge_undisturbed(reference)
         search = _Search(workers, reference, limits, on_progress)
         if first is not None:
             traced = workers.run(Scenario(seed), is_traced=True)
@@ -201,13 +220,17 @@ def explore_one(job: Job, scenario: Scenario, *, seed: int) -> Exploration:
     with Workers(job, 1) as workers:
         reference = workers.run(Scenario(seed))
         traced = workers.run(scenario, is_traced=True)
-        # Nothing is compared with an undisturbed run that fails.
-        compared = traced if reference.failure else reference
-        search = _Search(workers, compared, Limits(2, math.inf, 1))
+        search = _Search(workers, compared_with(traced, reference), Limits(2, math.inf, 1))
         failure = search.count(scenario, traced)
         if failure is None:
             return search.result(None)
-        return search.result(FailedRun(failure, scenario, traced, len(scenario.faults)))
+        found = FailedRun(failure, scenario, traced, len(scenario.faults))
+        return search.result(search.explain(found))
+
+
+def compared_with(result: RunResult, reference: RunResult) -> RunResult:
+    """What a single run is compared with: not with an undisturbed run that fails."""
+    return result if judge_undisturbed(reference) else reference
 
 
 @final
@@ -263,7 +286,8 @@ class _Search:
         self._cpu += result.cpu
         self._virtual += result.virtual
         self._fired += result.fired
-        failure = judge(result, self._reference)
+        failure = None if scenario.faults else judge_undisturbed(result)
+        failure = failure or judge(result, self._reference)
         self._on_progress(self._runs, failure)
         return failure
 
@@ -279,7 +303,17 @@ class _Search:
                 scenario, failure = smaller, found
                 candidates = self._smaller(scenario)
         traced = self._workers.run(scenario, is_traced=True)
-        return FailedRun(judge(traced, self._reference) or failure, scenario, traced, before)
+        failure = judge(traced, self._reference) or failure
+        return self.explain(FailedRun(failure, scenario, traced, before))
+
+    def explain(self, failed: FailedRun) -> FailedRun:
+        """Add how to say that a difference is right, where it comes from a random value."""
+        if failed.oracle not in _COMPARING:
+            return failed
+        seeds = range(failed.scenario.seed + 1, failed.scenario.seed + 1 + _OTHER_SEEDS)
+        others = [self._workers.run(Scenario(seed)) for seed in seeds]
+        hints = explain_random(failed.result, self._reference, others)
+        return msgspec.structs.replace(failed, hints=tuple(islice(hints, _MOST_HINTS)))
 
     def _smaller(self, scenario: Scenario) -> Iterator[Scenario]:
         for index in range(len(scenario.faults)):

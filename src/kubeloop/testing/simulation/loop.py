@@ -19,13 +19,13 @@ from collections.abc import Callable, Coroutine, Generator
 from typing import Any, TypeVar, TypeVarTuple, cast, final
 
 from .network import Address, Endpoint, FakeSocket, Listening, Network
+from .sealing import SOCKET, SUBPROCESS, TLS, refuse
 
 __all__ = ["Deadlock", "Incarnation", "SimulatedLoop", "current_process"]
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
-_SOCKET = "socket of the operating system (use TCP streams of asyncio)"
 _MAX_TURNS = 200_000  # iterations of the loop without any time passing
 
 
@@ -284,7 +284,8 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         ssl: object = None,
         **_: Any,
     ) -> Listening:
-        _refuse_tls(ssl)
+        if ssl:
+            refuse(f"listen on {host}:{port}", TLS)
         where = sock.getsockname() if sock is not None else self.network.address(host or "", port)
         context = contextvars.copy_context()
         return self.network.listen(self, where, protocol_factory, context)
@@ -299,9 +300,10 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         sock: object = None,
         **_: Any,
     ) -> tuple[Endpoint, asyncio.BaseProtocol]:
-        _refuse_tls(ssl)
+        if ssl:
+            refuse(f"connect to {host}:{port}", TLS)
         if sock is not None or host is None or port is None:
-            raise _unsupported(_SOCKET)
+            refuse("create_connection(sock=…)", SOCKET)
         protocol = protocol_factory()
         endpoint = await self.network.connect(self, (host, port), protocol)
         return endpoint, protocol
@@ -322,11 +324,11 @@ class SimulatedLoop(asyncio.BaseEventLoop):
             future.set_exception(error)
         return future
 
-    def _make_subprocess_transport(self, *_: Any, **__: Any) -> Any:
-        raise _unsupported("subprocess (await the work in this process)")
+    def _make_subprocess_transport(self, _: object, args: Any, *__: Any, **___: Any) -> Any:
+        refuse(f"run {args if isinstance(args, str) else ' '.join(map(str, args))}", SUBPROCESS)
 
     def _refuse_socket(self, *_: Any, **__: Any) -> Any:
-        raise _unsupported(_SOCKET)
+        refuse("a socket or pipe of asyncio", SOCKET)
 
     create_datagram_endpoint = create_unix_connection = create_unix_server = _refuse_socket
     connect_accepted_socket = connect_read_pipe = connect_write_pipe = _refuse_socket
@@ -367,12 +369,3 @@ def _where(task: asyncio.Task[Any]) -> str:
             found = f"waits in {code.co_qualname} ({code.co_filename}:{frame.f_lineno})"
         one = getattr(one, "cr_await", None) or getattr(one, "ag_await", None)
     return found
-
-
-def _refuse_tls(ssl: object) -> None:
-    if ssl:
-        raise _unsupported("TLS (use the plain HTTP of `world.config`)")
-
-
-def _unsupported(what: str) -> RuntimeError:
-    return RuntimeError(f"a simulation has no {what}")

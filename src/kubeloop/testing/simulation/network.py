@@ -20,13 +20,26 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast, final
 if TYPE_CHECKING:
     from .loop import Incarnation, SimulatedLoop
 
-__all__ = ["Address", "Connection", "Endpoint", "FakeSocket", "Listening", "Network", "connection"]
+__all__ = [
+    "SERVER_NAME",
+    "Address",
+    "Connection",
+    "Endpoint",
+    "FakeSocket",
+    "Listening",
+    "Network",
+    "connection",
+]
 
 Address: TypeAlias = tuple[str, int]
 _Item: TypeAlias = "bytes | _Mark"
 
+SERVER_NAME = "kubernetes.simulation.invalid"
+"""The host of the simulated server in kubeconfigs: no other network resolves it."""
+
 _LATENCY = (0.0001, 0.005)  # seconds
 _HIGH_WATER = 256 * 1024  # bytes on the way before a writer is paused
+_LOOPBACK = "127.0.0.1"
 _ANY = "0.0.0.0"  # noqa: S104 - no socket is bound
 _CONNECT_TIMEOUT = 127.0  # seconds; Linux gives up a connection attempt after that
 
@@ -451,6 +464,8 @@ class Network:
         """
         from .loop import current_process
 
+        if where[0] == SERVER_NAME:
+            where = (_LOOPBACK, where[1])
         process = current_process()
         name = process.name if process is not None else ""
         until = loop.time() + _CONNECT_TIMEOUT
@@ -466,7 +481,7 @@ class Network:
             raise ConnectionRefusedError(errno.ECONNREFUSED, f"connection refused: {where}")
         self._number += 1
         self._port += 1
-        me = ("127.0.0.1", self._port)
+        me = (_LOOPBACK, self._port)
         link = Connection(loop, self, self._number, process)
         link.bytes_left = self.cuts.get(name)
         context = listening.context.copy()

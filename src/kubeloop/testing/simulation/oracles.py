@@ -7,6 +7,8 @@ Each oracle has a name, which reports show:
 - `end state`, `leaked object`: the objects at the end are those of the undisturbed run
 - `orphan`, `finalizer`: no object at the end whose owner is gone, or whose deletion does not end
 - `unhandled error`: no error that only a mistake in the program raises
+- `failing key`: no key of the undisturbed run whose last reconcile failed
+- `sealed`: no call that leads out of the simulation (`sealing`)
 - `settles`, `hot loop`: the work comes to an end (`world`)
 - `always`, `eventually`, `test`: what the test says (`world`)
 
@@ -15,9 +17,12 @@ Guarantees: names, ids and times that the server generates do not count in compa
 
 from __future__ import annotations
 
+import itertools
+import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import Any, Final, final
 
 import msgspec
@@ -26,10 +31,19 @@ from ..server.faults import SeenRequest
 from ..server.storage.store import Store
 from .scenarios import Failure, RunResult
 
-__all__ = ["LeaseWatch", "OwnWrites", "end_state", "judge", "leftovers"]
+__all__ = [
+    "LeaseWatch",
+    "OwnWrites",
+    "end_state",
+    "explain_random",
+    "judge",
+    "judge_undisturbed",
+    "leftovers",
+]
 
 _SLOWEST = 1.0  # virtual seconds in which a cache without faults has seen a write
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
+_WORD: Final = re.compile(r"[0-9A-Za-z+/=_-]{8,}")
 # Other resources are derived from these, or are about nodes and not about the work.
 _LEFT_OUT: Final = frozenset({"leases", "events", "endpointslices", "endpoints", "nodes"})
 _VARYING: Final = frozenset(
@@ -153,7 +167,12 @@ def _key(process: str, seen: SeenRequest) -> tuple[str, ...]:
 
 
 def end_state(store: Store, ignore: Sequence[str] = ()) -> tuple[str, ...]:
-    """All objects, without what varies between runs; the first word names the object."""
+    """All objects, without what varies between runs; the first word names the object.
+
+    `ignore` has paths of fields, and patterns of objects: a resource and a name.
+    """
+    fields = [each for each in ignore if " " not in each]
+    objects = [each for each in ignore if " " in each]
     found = list(_objects(store))
     names = {
         str(obj["metadata"]["name"]): f"{obj['metadata']['generateName']}*"
@@ -174,7 +193,9 @@ def end_state(store: Store, ignore: Sequence[str] = ()) -> tuple[str, ...]:
         if observed is not None:
             is_current = observed == meta.get("generation")
             value["status"]["observedGeneration"] = "current" if is_current else "old"
-        for path in ignore:
+        if any(fnmatchcase(f"{plural} {where}{name}", each) for each in objects):
+            continue
+        for path in fields:
             _drop(value, path.split("."))
         text = msgspec.json.encode(value, order="sorted").decode()
         lines.append(f"{plural}:{where}{name} {text}")
@@ -217,11 +238,15 @@ def _stable(value: Any, names: Mapping[str, str]) -> Any:
     return value
 
 
-def _drop(value: Any, path: list[str]) -> None:
-    for name in path[:-1]:
-        value = value.get(name) if isinstance(value, dict) else None
-    if isinstance(value, dict):
-        value.pop(path[-1], None)
+def _drop(value: Any, path: Sequence[str]) -> None:
+    """Remove a field; a star stands for all items, and a key may have dots itself."""
+    if isinstance(value, list):
+        for item in value if path[0] == "*" else ():
+            _drop(item, path[1:] or ["*"])
+    elif isinstance(value, dict):
+        value.pop(".".join(path), None)
+        for length in range(1, len(path)):
+            _drop(value.get(".".join(path[:length])), path[length:])
 
 
 def judge(result: RunResult, reference: RunResult) -> Failure | None:
@@ -232,14 +257,29 @@ def judge(result: RunResult, reference: RunResult) -> Failure | None:
         if text not in reference.leftovers:
             oracle, _, message = text.partition(": ")
             return Failure(oracle, message)
-    mistakes = [
-        each
-        for each in result.errors
-        if each.partition(":")[0] in _MISTAKES and each not in reference.errors
-    ]
-    if mistakes:
-        return Failure("unhandled error", mistakes[0])
-    return _compare(Counter(result.end_state), Counter(reference.end_state))
+    mistakes = [each for each in result.errors if each not in reference.errors]
+    return _first_mistake(mistakes) or _compare(
+        Counter(result.end_state), Counter(reference.end_state)
+    )
+
+
+def judge_undisturbed(result: RunResult) -> Failure | None:
+    """The failure of a run without faults, by itself."""
+    if result.failure is not None:
+        return result.failure
+    if result.failing:
+        return Failure("failing key", result.failing[0])
+    mistake = _first_mistake(result.errors)
+    if mistake is None:
+        return None
+    name = mistake.message.partition(":")[0]
+    hint = f"\nIf that is right, say so: @simulate(expect_failing={name})"
+    return Failure(mistake.oracle, f"a reconcile failed with {mistake.message}{hint}")
+
+
+def _first_mistake(errors: Sequence[str]) -> Failure | None:
+    mistakes = [each for each in errors if each.partition(":")[0] in _MISTAKES]
+    return Failure("unhandled error", mistakes[0]) if mistakes else None
 
 
 def _compare(found: Counter[str], expected: Counter[str]) -> Failure | None:
@@ -264,18 +304,90 @@ def _name(line: str) -> str:
 
 
 def _difference(found: str, expected: str) -> str:
-    one = msgspec.json.decode(found.partition(" ")[2])
-    other = msgspec.json.decode(expected.partition(" ")[2])
-    return "; ".join(_differences(one, other, ""))[:600]
+    texts = [
+        f"{path} is {_short(one)}, in the undisturbed run {_short(other)}"
+        for path, one, other in _differences(_value(found), _value(expected), "")
+    ]
+    return "; ".join(texts)[:600]
 
 
-def _differences(one: Any, other: Any, path: str) -> Iterator[str]:
+def _value(line: str) -> Any:
+    return msgspec.json.decode(line.partition(" ")[2])
+
+
+def _differences(one: Any, other: Any, path: str) -> Iterator[tuple[str, Any, Any]]:
     if isinstance(one, dict) and isinstance(other, dict):
         for key in sorted({*one, *other}):
             yield from _differences(one.get(key), other.get(key), f"{path}.{key}" if path else key)
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        for mine, theirs in zip(one, other, strict=True):
+            yield from _differences(mine, theirs, f"{path}.*")
     elif one != other:
-        yield f"{path} is {_short(one)}, in the undisturbed run {_short(other)}"
+        yield path, one, other
 
 
 def _short(value: Any) -> str:
     return "absent" if value is None else msgspec.json.encode(value).decode()[:120]
+
+
+# --- values that differ by chance
+
+
+def explain_random(
+    result: RunResult, reference: RunResult, undisturbed: Sequence[RunResult]
+) -> Iterator[str]:
+    """What differs from the undisturbed run and seems to be random, and how to say so.
+
+    `undisturbed` are runs without faults and with other seeds: what differs between them, no
+    fault has caused.
+    """
+    varying = {path for each in undisturbed for path, *_ in _fields_apart(each, reference)}
+    for path, one, other in _fields_apart(result, reference):
+        if path in varying:
+            reason = "it differs between undisturbed runs as well"
+        elif _looks_random(one) and _looks_random(other):
+            reason = "it looks random"
+        else:
+            continue
+        yield (
+            f"{path} is {_short(one)}, and {_short(other)} in the undisturbed run: {reason}. If it"
+            f' may differ, write @simulate(ignore=["{path}"])'
+        )
+    yield from _explain_names(result, reference, undisturbed)
+
+
+def _fields_apart(result: RunResult, reference: RunResult) -> Iterator[tuple[str, Any, Any]]:
+    """The fields of the same objects that differ in two runs, each path once."""
+    expected = {_name(each): each for each in reference.end_state}
+    paths = set()
+    for line in result.end_state:
+        other = expected.get(_name(line), line)
+        if line != other:
+            for path, mine, theirs in _differences(_value(line), _value(other), ""):
+                if path not in paths:
+                    paths.add(path)
+                    yield path, mine, theirs
+
+
+def _explain_names(
+    result: RunResult, reference: RunResult, undisturbed: Sequence[RunResult]
+) -> Iterator[str]:
+    names = {_name(each) for each in reference.end_state}
+    others = sorted({_name(each) for run in undisturbed for each in run.end_state} - names)
+    for name in sorted({_name(each) for each in result.end_state} - names):
+        for other in others:
+            start = os.path.commonprefix([name, other])  # noqa: RUF071 - of characters
+            if "/" in start and not start.endswith("/"):
+                yield (
+                    f"{name} has another name in each undisturbed run, such as {other}. If it may"
+                    f' differ, write @simulate(ignore=["{start}*"])'
+                )
+                break
+
+
+def _looks_random(value: Any) -> bool:
+    """Whether it is one long word of letters and digits mixed, such as a token or a uuid."""
+    if not isinstance(value, str) or not _WORD.fullmatch(value):
+        return False
+    changes = sum(a.isdigit() != b.isdigit() for a, b in itertools.pairwise(value))
+    return changes >= len(value) / 6

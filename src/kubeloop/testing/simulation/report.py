@@ -36,6 +36,7 @@ def describe(name: str, replay: str, exploration: Exploration) -> str:
             f"{name}: a run failed after {exploration.runs} were tried",
             "",
             f"{failed.oracle}: {failed.message}",
+            *failed.hints,
             "",
             *_faults(failed),
             "",

@@ -7,6 +7,8 @@ See also: `injector` (makes faults happen), `explorer` (decides which runs to tr
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
 from typing import Final, NamedTuple, final
 
 import msgspec
@@ -17,6 +19,7 @@ __all__ = [
     "CLASSES",
     "DEFAULT_CLASSES",
     "KINDS",
+    "ExpectedFailure",
     "Failure",
     "Fault",
     "FaultKind",
@@ -252,6 +255,31 @@ class Failure(msgspec.Struct, frozen=True):
 
 
 @final
+class ExpectedFailure(msgspec.Struct, frozen=True):
+    """What a test says may fail: keys, errors, or both."""
+
+    key: str = "*"  # a pattern of a key, of its controller and the key, or of a process
+    error: str = ""  # the class with its module; empty: any
+
+    @classmethod
+    def of(cls, error: type[BaseException], key: str = "*") -> ExpectedFailure:
+        return cls(key, _class_name(error))
+
+    def covers(self, names: Iterable[str], error: BaseException | None) -> bool:
+        """Whether it is about an error of one of these names."""
+        if not any(fnmatchcase(name, self.key) for name in names):
+            return False
+        return not self.error or any(
+            self.error == _class_name(each) for each in type(error).__mro__
+        )
+
+
+def _class_name(kind: type) -> str:
+    # By name: a process imports its module again, and so has other classes than the test.
+    return f"{kind.__module__.partition(' (copy ')[0]}.{kind.__qualname__}"
+
+
+@final
 class RunResult(msgspec.Struct, frozen=True):
     """The result of a run."""
 
@@ -262,7 +290,8 @@ class RunResult(msgspec.Struct, frozen=True):
     leaders: tuple[str, ...] = ()  # processes that held a lease
     end_state: tuple[str, ...] = ()  # the objects, without names, times and ids that vary
     leftovers: tuple[str, ...] = ()  # orphans, and objects whose deletion does not end
-    errors: tuple[str, ...] = ()  # types of errors that reconciles raised
+    errors: tuple[str, ...] = ()  # that were raised and not expected, with their places
+    failing: tuple[str, ...] = ()  # keys whose last reconcile failed, and was not expected to
     digest: str = ""  # of all bytes on the network
     virtual: float = 0.0  # seconds
     cpu: float = 0.0  # seconds

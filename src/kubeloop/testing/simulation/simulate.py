@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Concatenate, Final, ParamSpec, final
+from typing import Any, Concatenate, Final, ParamSpec, TypeAlias, final
 
 import msgspec
 
@@ -23,13 +23,18 @@ from kubeloop.errors import InvalidArgument
 
 from .explorer import Exploration, Limits, default_workers, explore, explore_one
 from .report import describe, replay_command
-from .scenarios import CLASSES, DEFAULT_CLASSES, Failure, Scenario
+from .scenarios import CLASSES, DEFAULT_CLASSES, ExpectedFailure, Failure, Scenario
 from .worker import Job, encode_arguments
 from .world import World
 
 __all__ = ["RUNS", "SECONDS", "Settings", "Simulation", "SimulationFailed", "simulate", "using"]
 
 P = ParamSpec("P")
+_Errors: TypeAlias = type[BaseException] | tuple[type[BaseException], ...]
+Expectation: TypeAlias = (
+    str | type[BaseException] | Mapping[str, _Errors] | Sequence[str | type[BaseException]]
+)
+"""What may fail for ever: patterns of keys, classes of errors, or errors by keys."""
 
 RUNS: Final = 100
 """Runs of a simulated test by default."""
@@ -81,6 +86,8 @@ class Simulation:
         faults: Sequence[str],
         pairs: bool,
         ignore: Sequence[str],
+        allow: Sequence[str],
+        expect_failing: Expectation,
         memory: int,
         workers: int | None,
     ) -> None:
@@ -99,6 +106,8 @@ class Simulation:
         self._faults = tuple(faults)
         self._pairs = pairs
         self._ignore = tuple(ignore)
+        self._allow = tuple(allow)
+        self._expected = tuple(_expected_failures(expect_failing))
         self._memory = memory
 
     def job(self, arguments: Mapping[str, Any]) -> Job:
@@ -111,6 +120,8 @@ class Simulation:
             name=test.__qualname__,
             arguments=encode_arguments(arguments),
             ignore=self._ignore,
+            allow=self._allow,
+            expected=self._expected,
             memory=self._memory,
         )
 
@@ -175,6 +186,8 @@ def simulate(
     faults: Sequence[str] = DEFAULT_CLASSES,
     pairs: bool = True,
     ignore: Sequence[str] = (),
+    allow: Sequence[str] = (),
+    expect_failing: Expectation = (),
     memory: int = 2048,
     workers: int | None = None,
 ) -> Callable[[Callable[Concatenate[World, P], Coroutine[Any, Any, object]]], Callable[P, None]]:
@@ -190,8 +203,11 @@ def simulate(
     exploration ends at the first limit, or when a run fails. `seed` is that of the undisturbed
     run. `faults` are the classes of faults to try; "pause" (paused processes, wrong clocks) is
     off by default. `pairs` tries two faults in one run. `ignore` names fields that may differ
-    from the undisturbed run, such as "status.attempts". `workers` is the number of processes,
-    by default one for each CPU.
+    from the undisturbed run, such as "status.attempts", and objects, such as "secrets */key-*".
+    `expect_failing` says which keys may fail for ever: a pattern of a key, an exception class, a
+    dict of both, or several of these. `allow` permits calls that lead out of the simulation, by
+    patterns of how reports show them. `workers` is the number of processes, by default one for
+    each CPU.
 
     Raises: InvalidArgument when an argument is invalid.
     """
@@ -208,6 +224,8 @@ def simulate(
             faults=faults,
             pairs=pairs,
             ignore=ignore,
+            allow=allow,
+            expect_failing=expect_failing,
             memory=memory,
             workers=workers,
         )
@@ -226,6 +244,26 @@ def simulate(
         return run
 
     return decorate
+
+
+def _expected_failures(expectation: object) -> Iterator[ExpectedFailure]:
+    match expectation:
+        case str():
+            yield ExpectedFailure(expectation)
+        case type() if issubclass(expectation, BaseException):
+            yield ExpectedFailure.of(expectation)
+        case Mapping():
+            for key, errors in expectation.items():
+                for each in _expected_failures(errors):
+                    yield ExpectedFailure(key, each.error)
+        case Sequence():
+            for each in expectation:
+                yield from _expected_failures(each)
+        case _:
+            raise InvalidArgument(
+                f"simulate(expect_failing={expectation!r}): it is neither a pattern of keys nor a"
+                " class of errors"
+            )
 
 
 def _relative(file: str) -> str:

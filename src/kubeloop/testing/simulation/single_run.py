@@ -9,21 +9,20 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
-import os
 import random
-import time
-import traceback
 from collections.abc import Callable, Coroutine, Sequence
-from pathlib import Path
 from typing import Any, final
 
+from kubeloop.runtime import results
 from kubeloop.runtime.controller import Controller
 
 from . import determinism
 from .loop import Deadlock, SimulatedLoop, current_process
 from .network import Network
 from .oracles import end_state, leftovers
-from .scenarios import Failure, RunResult, Scenario
+from .places import place_of_error
+from .scenarios import ExpectedFailure, Failure, RunResult, Scenario
+from .sealing import sealed
 from .world import RunFailed, World
 
 __all__ = ["run_scenario"]
@@ -37,28 +36,30 @@ def run_scenario(
     *,
     is_traced: bool = False,
     ignore: Sequence[str] = (),
+    allow: Sequence[str] = (),
+    expected: Sequence[ExpectedFailure] = (),
+    on_refusal: Callable[[Failure], None] = lambda _: None,
 ) -> RunResult:
-    """Run a test in a world of its own. Call `determinism.install` before, once."""
+    """Run a test in a world of its own. Call `determinism.install` before, once.
+
+    `on_refusal` is called at once when the run tries to leave the simulation.
+    """
     global _world  # noqa: PLW0603 - one run in a process
-    started = time.process_time()
+    started = determinism.cpu_seconds()
     gc.disable()  # when it runs depends on the memory, and it may run the code of dead processes
     loop = SimulatedLoop(Network(random.Random(f"network {scenario.seed}")))
     asyncio.set_event_loop(loop)
     determinism.begin(loop, scenario.seed)
-    world = _world = World(loop, scenario, is_traced=is_traced)
+    world = _world = World(loop, scenario, is_traced=is_traced, expected=expected)
     _observe_reconciles()
     _observe_logs(is_traced=is_traced)
-    failure: Failure | None = None
-    try:
-        loop.run_until_complete(world.execute(test))
-    except RunFailed as error:
-        failure = error.failure
-    except Deadlock as error:
-        failure = Failure("settles", str(error))
-    except MemoryError:
-        failure = Failure("settles", "the scenario needs more memory than its budget")
-    except Exception as error:  # noqa: BLE001 - of the test
-        failure = _test_failure(error)
+
+    def report(refusal: Failure) -> None:
+        on_refusal(refusal)
+        world.report(refusal)
+
+    with sealed(report, allow=allow):
+        failure = _execute(world, test)
     store = world.server.service.core.store
     injector = world.injector
     return RunResult(
@@ -70,26 +71,31 @@ def run_scenario(
         end_state=() if failure else end_state(store, ignore),
         leftovers=() if failure else leftovers(store),
         errors=tuple(world.errors),
+        failing=tuple(world.describe_failing()),
         digest=loop.network.digest,
         virtual=loop.time(),
-        cpu=time.process_time() - started,
+        cpu=determinism.cpu_seconds() - started,
         fired=injector.fired,
         timeline=tuple(world.timeline.entries),
     )
 
 
-# A project may be in a folder of the same name: compare whole paths.
-_LIBRARIES = (str(Path(__file__).parents[2]) + os.sep, str(Path(asyncio.__file__).parent) + os.sep)
-
-
-def _test_failure(error: Exception) -> Failure:
-    frames = [
-        each
-        for each in traceback.extract_tb(error.__traceback__)
-        if not each.filename.startswith(_LIBRARIES)
-    ]
-    where = "".join(f"\n  {each.filename}:{each.lineno}: {each.line}" for each in frames[-2:])
-    return Failure("test", f"{type(error).__name__}: {error}{where}")
+def _execute(world: World, test: Callable[[World], Coroutine[Any, Any, object]]) -> Failure | None:
+    try:
+        world.loop.run_until_complete(world.execute(test))
+    except RunFailed as error:
+        return error.failure
+    except Deadlock as error:
+        failure = Failure("settles", str(error))
+    except MemoryError:
+        failure = Failure("settles", "the scenario needs more memory than its budget")
+    except Exception as error:  # noqa: BLE001 - of the test
+        place = place_of_error(error)
+        where = f"\n  {place}" if place else ""
+        failure = Failure("test", f"{type(error).__name__}: {error}{where}")
+    else:
+        return None
+    return world.failure or failure  # what the oracles have found explains the rest
 
 
 # --- what the runtime does
@@ -104,11 +110,7 @@ def _observe_reconciles() -> None:
     def observed(self: Controller, key: Any, outcome: Any, seconds: float) -> None:
         process = current_process()
         if _world is not None and process is not None and process.name != "cluster":
-            error = getattr(outcome, "error", None)
-            if error is not None:
-                _world.errors[f"{type(error).__name__}: {error}"] = None
-            text = repr(outcome) if error is None else f"failed: {type(error).__name__}: {error}"
-            _world.on_reconcile(process.name, self, str(key), text)
+            _world.on_reconcile(process.name, self, str(key), outcome)
         settle(self, key, outcome, seconds)
 
     observed.is_observed = True  # type: ignore[attr-defined]
@@ -117,18 +119,29 @@ def _observe_reconciles() -> None:
 
 @final
 class _Logs(logging.Handler):
+    """Adds warnings to the timeline, and errors that kubeloop caught in the user's code."""
+
     def emit(self, record: logging.LogRecord) -> None:
         process = current_process()
-        if _world is not None and (process is None or process.name != "cluster"):
-            name = process.name if process is not None else ""
-            _world.note(name, "log", f"{record.levelname} {record.name}: {record.getMessage()}")
+        if _world is None or (process is not None and process.name == "cluster"):
+            return
+        name = process.name if process is not None else ""
+        error = record.exc_info[1] if record.exc_info else None
+        if error is not None and name and _is_of_callbacks(record.name):
+            _world.on_logged_error(name, record.getMessage(), error)
+        _world.note(name, "log", f"{record.levelname} {record.name}: {record.getMessage()}")
+
+
+def _is_of_callbacks(logger: str) -> bool:
+    """Whether kubeloop logs there what its callers' functions raise; reconciles are observed."""
+    return logger.startswith("kubeloop.") and logger != results.__name__
 
 
 def _observe_logs(*, is_traced: bool) -> None:
     root = logging.getLogger()
-    for handler in list(root.handlers):
-        root.removeHandler(handler)
-    if is_traced:
-        root.addHandler(_Logs(logging.WARNING))
-    else:
-        logging.disable(logging.CRITICAL)
+    for logger in (root, *logging.Logger.manager.loggerDict.values()):
+        if isinstance(logger, logging.Logger):  # or a place for one
+            logger.handlers.clear()
+            logger.propagate = True
+    root.addHandler(_Logs(logging.WARNING))
+    logging.disable(logging.NOTSET if is_traced else logging.WARNING)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import faulthandler
 import gc
 import importlib
 import importlib.util
@@ -16,6 +17,7 @@ import os
 import pickle
 import signal
 import sys
+import tempfile
 from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast, final
@@ -25,7 +27,9 @@ import msgspec
 from kubeloop.errors import InvalidArgument
 
 from . import determinism
-from .scenarios import Failure, RunResult, Scenario
+from .places import describe_calls, place_of_stack
+from .scenarios import ExpectedFailure, Failure, RunResult, Scenario
+from .sealing import renew_scratch, use_scratch
 from .single_run import run_scenario
 from .warm_up import warm_up
 from .world import World
@@ -33,9 +37,18 @@ from .world import World
 if TYPE_CHECKING:
     from .simulate import Simulation
 
-__all__ = ["Job", "Order", "encode_arguments", "load_simulation", "load_test", "main", "prepare"]
+__all__ = [
+    "Job",
+    "Order",
+    "encode_arguments",
+    "load_simulation",
+    "load_test",
+    "main",
+    "prepare",
+    "run_job",
+]
 
-_REAL_SECONDS = 120  # of one run
+_BLOCKED = 10  # times the CPU of a run, as seconds of real time
 _MIB = 1024 * 1024
 
 
@@ -49,7 +62,11 @@ class Job(msgspec.Struct, frozen=True):
     name: str
     arguments: str = ""  # of a parametrized test
     ignore: tuple[str, ...] = ()
+    allow: tuple[str, ...] = ()
+    expected: tuple[ExpectedFailure, ...] = ()
     memory: int = 2048  # MiB of one run
+    cpu: float = 120.0  # seconds of one run
+    scratch: str = ""  # the folder of the worker
 
 
 @final
@@ -111,23 +128,29 @@ def main() -> None:
     os.dup2(2, 1)
     job = msgspec.json.decode(sys.stdin.buffer.readline(), type=Job)
     sys.path[:] = job.path
+    notes = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the process
+    use_scratch(job.scratch)
     test = load_test(job)
     prepare()
     for line in sys.stdin.buffer:
         order = msgspec.json.decode(line, type=Order)
         if not hasattr(os, "fork"):
-            _run(test, order, job, results)
+            _run(test, order, job, results, notes)
             return
+        renew_scratch(job.scratch)
         child = os.fork()
         if not child:
             try:
-                _limit(job.memory)
-                _run(test, order, job, results)
+                _limit(job, notes)
+                _run(test, order, job, results, notes)
             finally:
                 os._exit(0)
         _, status = os.waitpid(child, 0)
         if os.WIFSIGNALED(status):
-            _send(results, _killed(os.WTERMSIG(status)))
+            notes.seek(0)
+            _send(results, RunResult(_killed(os.WTERMSIG(status), job, notes.read())))
+        notes.seek(0)
+        notes.truncate()
 
 
 def prepare() -> None:
@@ -143,12 +166,37 @@ def _run(
     order: Order,
     job: Job,
     results: IO[bytes],
+    notes: IO[bytes],
 ) -> None:
+    def note(refusal: Failure) -> None:  # it may be the last that is known of the run
+        if not notes.tell():
+            notes.write(msgspec.json.encode(refusal) + b"\n")
+            notes.flush()
+
     try:
-        result = run_scenario(test, order.scenario, is_traced=order.is_traced, ignore=job.ignore)
+        result = run_job(test, order, job, on_refusal=note)
     except BaseException as error:  # noqa: BLE001 - a mistake of the simulation must be seen
         result = RunResult(Failure("simulation", f"{type(error).__name__}: {error}"))
     _send(results, result)
+
+
+def run_job(
+    test: Callable[[World], Coroutine[Any, Any, object]],
+    order: Order,
+    job: Job,
+    *,
+    on_refusal: Callable[[Failure], None] = lambda _: None,
+) -> RunResult:
+    """Execute a run of a job in this process."""
+    return run_scenario(
+        test,
+        order.scenario,
+        is_traced=order.is_traced,
+        ignore=job.ignore,
+        allow=job.allow,
+        expected=job.expected,
+        on_refusal=on_refusal,
+    )
 
 
 def _send(results: IO[bytes], result: RunResult) -> None:
@@ -156,21 +204,34 @@ def _send(results: IO[bytes], result: RunResult) -> None:
     results.flush()
 
 
-def _limit(memory: int) -> None:
-    """Bound the memory and the real time of a run."""
-    signal.alarm(_REAL_SECONDS)
+def _limit(job: Job, notes: IO[bytes]) -> None:
+    """Bound the memory and the CPU of a run, and the time that it may be blocked.
+
+    A signal ends it, after the stack has been written: also inside of a C function.
+    """
+    for number in (signal.SIGPROF, signal.SIGALRM):
+        faulthandler.register(number, file=notes, all_threads=False, chain=True)
+    signal.setitimer(signal.ITIMER_PROF, job.cpu)
+    signal.setitimer(signal.ITIMER_REAL, job.cpu * _BLOCKED)
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource
 
-        resource.setrlimit(resource.RLIMIT_DATA, (memory * _MIB, memory * _MIB))
+        resource.setrlimit(resource.RLIMIT_DATA, (job.memory * _MIB, job.memory * _MIB))
 
 
-def _killed(number: int) -> RunResult:
-    if number == signal.SIGALRM:
-        message = f"the run took more than {_REAL_SECONDS} s of real time"
+def _killed(number: int, job: Job, notes: bytes) -> Failure:
+    """Why a run has no result: what it noted, and the signal that ended it."""
+    if notes.startswith(b"{"):
+        return msgspec.json.decode(notes.partition(b"\n")[0], type=Failure)
+    stack = notes.decode(errors="replace")
+    place = place_of_stack(stack) or "an unknown place"
+    if number == signal.SIGPROF:
+        message = f"the run took more than {job.cpu:g} s of CPU, the last at {place}"
+    elif number == signal.SIGALRM:
+        message = f"the run was blocked at {place} ({job.cpu * _BLOCKED:g} s of real time)"
     else:
         message = f"the process of the run was killed by {signal.Signals(number).name}"
-    return RunResult(Failure("settles", message))
+    return Failure("settles", message + describe_calls(stack))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ import itertools
 import random
 import re
 import sys
-import traceback
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from types import ModuleType
@@ -26,7 +25,9 @@ from kubeloop.errors import InvalidArgument, KubeError
 from kubeloop.rest import RESTClient, Timeouts
 from kubeloop.runtime import Client
 from kubeloop.runtime.controller import Controller
+from kubeloop.runtime.results import Failed, Outcome
 from kubeloop.wire import resource_of
+from kubeloop.workqueue import QueueShutDown
 
 from ..api_server import APIServer
 from ..server.faults import SeenRequest
@@ -34,8 +35,10 @@ from ..server.storage.store import key_of
 from .determinism import set_skew
 from .injector import Injector
 from .loop import Incarnation, SimulatedLoop, context_of
-from .network import Network
-from .scenarios import Failure, Scenario
+from .network import SERVER_NAME, Network
+from .places import place_of_error
+from .scenarios import ExpectedFailure, Failure, Scenario
+from .sealing import SERVER_PORT
 from .timeline import Timeline
 
 __all__ = ["Factory", "RunFailed", "SimulatedProcess", "World"]
@@ -48,6 +51,7 @@ _NAME = re.compile(r"[A-Za-z0-9._-]+")  # it is a part of the text of a scenario
 _RESTART = (1.0, 5.0)  # virtual seconds until a process starts again
 _HOT = 0.5  # reconciles of one key per second that do not end
 _MOST_CHANGES = 400  # of one object until it settles
+_MOST_STARTS = 10  # of a process that ends with errors in an undisturbed run
 _EXPECTED = (KubeError, OSError, TimeoutError, LeadershipLost)
 
 
@@ -76,6 +80,7 @@ class SimulatedProcess:
         self._running: Any = None  # what the factory has made
         self._ended: asyncio.Future[None] | None = None
         self.is_stopped = False
+        self.last_error = ""  # that ended it
         self._supervisor: asyncio.Task[None] | None = None
 
     @property
@@ -159,22 +164,59 @@ class SimulatedProcess:
         error = None if task.cancelled() else task.exception()
         self._world.note(self.name, "process", f"ends: {error!r}" if error else "ends")
         self._world.loop.kill(one)
-        if error is not None and not isinstance(error, _EXPECTED):
-            self._world.report(Failure("unhandled error", f"{self.name} ended: {_text(error)}"))
+        if error is not None:
+            self.last_error = _text(error)
+            is_endless = not self._world.scenario.faults and self.starts > _MOST_STARTS
+            if is_endless or not isinstance(error, _EXPECTED):
+                times = f" {self.starts} times" if self.starts > 1 else ""
+                self._world.report_unhandled(self.name, f"{self.name} ended{times}", error)
         self._end()
+
+    def lost_errors(self) -> Iterator[BaseException]:
+        """The errors of its tasks that ended, and that nothing has awaited."""
+        one = self._incarnation
+        if one is None or one.is_dead:
+            return
+        for task in sorted(cast("Any", one.tasks), key=lambda each: each.serial):
+            # What asyncio would log when the task is freed; the program may keep it for ever.
+            if task.done() and not task.cancelled() and task._log_traceback:
+                error = task.exception()
+                assert error is not None, "there is a traceback to log"
+                yield error
+
+
+@final
+class _FailingKey:
+    """A key of a controller whose last reconcile failed."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.outcome: Failed | None = None  # the last
+        self.at = 0.0  # virtual seconds of the last failure
+
+    def is_older_than(self, change: float) -> bool:
+        """Whether it was not tried since a change, and will be."""
+        return self.at <= change and self.outcome is not None and not self.outcome.terminal
 
 
 @final
 class World:
     """What a simulated test is given."""
 
-    def __init__(self, loop: SimulatedLoop, scenario: Scenario, *, is_traced: bool = False) -> None:
+    def __init__(
+        self,
+        loop: SimulatedLoop,
+        scenario: Scenario,
+        *,
+        is_traced: bool = False,
+        expected: Sequence[ExpectedFailure] = (),
+    ) -> None:
         self.loop = loop
         self.scenario = scenario
         self.chance = random.Random(f"world {scenario.seed}")
         self.is_traced = is_traced
         self.timeline = Timeline(self)
-        self._server = APIServer(port=6443)
+        self._server = APIServer(port=SERVER_PORT, allow_hosts=[SERVER_NAME])
         self._client: Client | None = None
         self._processes: dict[str, SimulatedProcess] = {}
         self._always: list[tuple[str, Callable[[], object]]] = []
@@ -183,8 +225,10 @@ class World:
         # The controllers of the runtime by process and name, from their first reconcile on.
         self.controllers: dict[tuple[str, str], Controller] = {}
         self.errors: dict[str, None] = {}
+        self._expected = tuple(expected)
+        self._failing: dict[tuple[str, str, str], _FailingKey] = {}  # as `reconciles`
         self._settled_at: float | None = None  # nothing has changed since then
-        self._failure: Failure | None = None
+        self.failure: Failure | None = None
         self._has_failed = asyncio.Event()
         self.injector = Injector(self, scenario.faults)
 
@@ -263,10 +307,7 @@ class World:
             ):
                 break
             if self.now > end:
-                what = self.timeline.last_writes()
-                raise RunFailed(
-                    Failure("settles", f"objects still change after {within:g} s: {what}")
-                )
+                raise RunFailed(Failure("settles", self._describe_unrest(within)))
         for (process, controller, key), count in (self.reconciles - before).items():
             if count > quiet * _HOT:
                 message = (
@@ -280,6 +321,15 @@ class World:
                 message = f"{process}: {ready} keys still wait in the queue of {name}"
                 raise RunFailed(Failure("settles", message))
         self._settled_at = since
+
+    def _describe_unrest(self, seconds: float) -> str:
+        ended = [
+            f"{each.name} has started {each.starts} times, because it ended with {each.last_error}"
+            for each in self._processes.values()
+            if each.last_error
+        ]
+        writes = f"objects still change after {seconds:g} s: {self.timeline.last_writes()}"
+        return "; ".join([writes, *ended])
 
     async def _sleep_while_few_change(self, seconds: float, before: Counter[str]) -> None:
         for _ in range(10):
@@ -351,8 +401,8 @@ class World:
         running = self.loop.create_task(self._run_test(test), name="the test")
         failing = self.loop.create_task(self._wait_for_failure(), name="the oracles")
         await asyncio.wait([running, failing], return_when=asyncio.FIRST_COMPLETED)
-        if self._failure is not None:
-            raise RunFailed(self._failure)
+        if self.failure is not None:
+            raise RunFailed(self.failure)
         running.result()
 
     async def _wait_for_failure(self) -> None:
@@ -361,12 +411,72 @@ class World:
     async def _run_test(self, test: Callable[[World], Coroutine[Any, Any, object]]) -> None:
         await test(self)
         await self.settle()
+        if not self.scenario.faults:
+            await self._wait_for_retries()
+        for process in self._processes.values():
+            for error in process.lost_errors():
+                self.report_lost(process.name, f"a task of {process.name} ended", error)
+
+    async def _wait_for_retries(self, within: float = 3600.0) -> None:
+        """Wait until each key that fails has been tried since the last change."""
+        end = self.now + within
+        while self.now < end and any(
+            each.is_older_than(self.injector.active_until) for each in self._failing_now().values()
+        ):
+            await asyncio.sleep(10.0)
+            await self.settle()
+
+    def _failing_now(self) -> dict[tuple[str, str, str], _FailingKey]:
+        return {
+            (process, controller, key): failing
+            for (process, controller, key), failing in self._failing.items()
+            if not self._processes[process].is_stopped
+        }
+
+    def describe_failing(self) -> Iterator[str]:
+        """The keys whose last reconcile failed, with what a report says about each."""
+        for (process, controller, key), failing in self._failing_now().items():
+            assert failing.outcome is not None, "it has failed"
+            error = failing.outcome.error
+            times = "once" if failing.count == 1 else f"{failing.count} times in a row"
+            name = type(error).__name__
+            yield (
+                f"{process}: {controller} still fails for {key} at the end, {times}, the last time"
+                f" with {_text(error)}\nIf that is right, say so:"
+                f" @simulate(expect_failing={{{key!r}: {name}}})"
+            )
+
+    def report_unhandled(self, process: str, what: str, error: BaseException) -> None:
+        """End the run with an error of a process, unless the test expects it."""
+        if not self._is_expected([process], error):
+            self.report(Failure("unhandled error", f"{what}: {_text(error)}"))
+
+    def report_lost(self, process: str, what: str, error: BaseException) -> None:
+        """End the run with an error that nothing handles.
+
+        A fault explains errors of requests; a process of an undisturbed run has no excuse.
+        """
+        is_explained = self.scenario.faults or not process or isinstance(error, QueueShutDown)
+        if not is_explained or not isinstance(error, _EXPECTED):
+            self.report_unhandled(process, what, error)
+
+    def on_logged_error(self, process: str, message: str, error: BaseException) -> None:
+        """Kubeloop has caught an error, in a handler of an informer for example."""
+        if isinstance(error, _EXPECTED) or self._is_expected([process], error):
+            return
+        if self.scenario.faults:
+            self.errors[f"{_text(error)}: {message}"] = None
+        else:
+            self.report(Failure("unhandled error", f"{message}: {_text(error)}"))
+
+    def _is_expected(self, names: Sequence[str], error: BaseException) -> bool:
+        return any(each.covers(names, error) for each in self._expected)
 
     def report(self, failure: Failure | None) -> None:
         """End the run with a failure."""
-        if failure is not None and self._failure is None:
+        if failure is not None and self.failure is None:
             self.note("", "check", f"{failure.oracle}: {failure.message}")
-            self._failure = failure
+            self.failure = failure
             self._has_failed.set()
 
     def note(self, process: str, kind: str, text: str) -> None:
@@ -391,6 +501,7 @@ class World:
         self.note(name, "process", f"starts ({self._processes[name].starts})")
         self.keep_active(0.0)
         self.controllers = {key: each for key, each in self.controllers.items() if key[0] != name}
+        self._failing = {key: each for key, each in self._failing.items() if key[0] != name}
         self.injector.leases.forget(name)
         self.injector.own_writes.forget(name)
 
@@ -429,18 +540,36 @@ class World:
         async with Workloads(self.config):
             await self.loop.create_future()
 
-    def on_reconcile(self, process: str, controller: Controller, key: str, outcome: str) -> None:
+    def on_reconcile(
+        self, process: str, controller: Controller, key: str, outcome: Outcome
+    ) -> None:
         """A controller of the runtime has reconciled a key."""
         name = controller.spec.name
         self.controllers[process, name] = controller
         self.reconciles[process, name, key] += 1
-        self.note(process, "reconcile", f"{name} {key}: {outcome}")
+        if not isinstance(outcome, Failed):
+            self._failing.pop((process, name, key), None)
+            self.note(process, "reconcile", f"{name} {key}: {outcome!r}")
+            return
+        error = outcome.error
+        self.note(process, "reconcile", f"{name} {key}: failed: {type(error).__name__}: {error}")
+        if self._is_expected([key, f"{name} {key}"], error):
+            self._failing.pop((process, name, key), None)
+            return
+        self.errors[_text(error)] = None
+        failing = self._failing.setdefault((process, name, key), _FailingKey())
+        failing.count += 1
+        failing.outcome = outcome
+        failing.at = self.now
 
     def _on_loop_error(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         error = context.get("exception")
-        text = f"{context.get('message', '')}: {_text(error) if error else ''}"
-        if error is None or not isinstance(error, _EXPECTED):
-            self.report(Failure("unhandled error", text))
+        if error is None:
+            self.report(Failure("unhandled error", str(context.get("message", ""))))
+        else:
+            process = getattr(context.get("task") or context.get("future"), "process", None)
+            name = process.name if process is not None else ""
+            self.report_lost(name, str(context.get("message", "")), error)
 
 
 def _name_of(function: Callable[..., object]) -> str:
@@ -449,9 +578,8 @@ def _name_of(function: Callable[..., object]) -> str:
 
 
 def _text(error: BaseException) -> str:
-    last = traceback.extract_tb(error.__traceback__)[-1:]
-    where = f" ({last[0].filename}:{last[0].lineno}, {last[0].line})" if last else ""
-    return f"{type(error).__name__}: {error}{where}"
+    place = place_of_error(error)
+    return f"{type(error).__name__}: {error}{f' ({place})' if place else ''}"
 
 
 # --- modules
