@@ -45,6 +45,21 @@ _DNS_1035_LABEL = "[a-z]([-a-z0-9]*[a-z0-9])?"
 _QUALIFIED = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 _LABEL_VALUE = f"({_QUALIFIED})?"
 
+
+def _example(regex: str, *examples: str) -> str:
+    # The spaces are kube-apiserver's: its sentences are part of the API.
+    listed = ",  or ".join(f"'{each}'" for each in examples)
+    return f"(e.g. {listed}, regex used for validation is '{regex}')"
+
+
+_CHARACTERS = (
+    "alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric "
+    "character"
+)
+_QUALIFIED_RULE = (
+    f"must consist of {_CHARACTERS} {_example(_QUALIFIED, 'MyName', 'my.name', '123-abc')}"
+)
+
 # `re` compiles a pattern on its first use: a client rarely needs more than one of them.
 _is_dns_label = partial(re.fullmatch, _DNS_LABEL)
 _is_dns_subdomain = partial(re.fullmatch, _DNS_SUBDOMAIN)
@@ -63,11 +78,14 @@ def problems_of_dns_label(value: str, *, prefix: bool = False) -> list[str]:
 
     With `prefix` it is judged as the start of a name (generateName): a dash may end it.
     """
-    problems = _too_long(value, _LABEL_LENGTH)
+    problems = _too_long(value, _LABEL_LENGTH, "characters")
     if not _is_dns_label(_completed(value) if prefix else value):
+        if _is_dns_subdomain(_completed(value) if prefix else value):
+            return [*problems, "must not contain dots"]
         problems.append(
-            "a lowercase RFC 1123 label is made of lower case letters, digits and '-', and starts "
-            f"and ends with a letter or digit (as 'my-name' or '123-abc'; {_regex(_DNS_LABEL)})"
+            "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', "
+            "and must start and end with an alphanumeric character "
+            f"{_example(_DNS_LABEL, 'my-name', '123-abc')}"
         )
     return problems
 
@@ -77,12 +95,16 @@ def problems_of_dns_subdomain(value: str, *, prefix: bool = False) -> list[str]:
 
     With `prefix` it is judged as the start of a name (generateName): a dash may end it.
     """
-    problems = _too_long(value, _SUBDOMAIN_LENGTH)
-    if not _is_dns_subdomain(_completed(value) if prefix else value):
+    return _problems_of_subdomain(_completed(value) if prefix else value, "characters")
+
+
+def _problems_of_subdomain(value: str, unit: str) -> list[str]:
+    problems = _too_long(value, _SUBDOMAIN_LENGTH, unit)
+    if not _is_dns_subdomain(value):
         problems.append(
-            "a lowercase RFC 1123 subdomain is made of lower case letters, digits, '-' and '.', "
-            "and starts and ends with a letter or digit, as does each part between dots "
-            f"(as 'example.com'; {_regex(_DNS_SUBDOMAIN)})"
+            "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, "
+            "'-' or '.', and must start and end with an alphanumeric character "
+            f"{_example(_DNS_SUBDOMAIN, 'example.com')}"
         )
     return problems
 
@@ -92,12 +114,12 @@ def problems_of_dns_1035_label(value: str, *, prefix: bool = False) -> list[str]
 
     With `prefix` it is judged as the start of a name (generateName): a dash may end it.
     """
-    problems = _too_long(value, _LABEL_LENGTH)
+    problems = _too_long(value, _LABEL_LENGTH, "characters")
     if not _is_dns_1035_label(_completed(value) if prefix else value):
         problems.append(
-            "a DNS-1035 label is made of lower case letters, digits and '-', starts with a letter "
-            "and ends with a letter or digit (as 'my-name' or 'abc-123'; "
-            f"{_regex(_DNS_1035_LABEL)})"
+            "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start "
+            "with an alphabetic character, and end with an alphanumeric character "
+            f"{_example(_DNS_1035_LABEL, 'my-name', 'abc-123')}"
         )
     return problems
 
@@ -110,7 +132,7 @@ def problems_of_label_key(value: str) -> list[str]:
         problems.append("name part must be non-empty")
     problems += [f"name part {problem}" for problem in _too_long(name, _LABEL_LENGTH)]
     if not _is_qualified(name):
-        problems.append(f"name part {_qualified_rule(_QUALIFIED)}")
+        problems.append(f"name part {_QUALIFIED_RULE}")
     return problems
 
 
@@ -118,7 +140,10 @@ def problems_of_label_value(value: str) -> list[str]:
     """What keeps `value` from being the value of a label."""
     problems = _too_long(value, _LABEL_LENGTH)
     if not _is_label_value(value):
-        problems.append(f"a label value, unless it is empty, {_qualified_rule(_LABEL_VALUE)}")
+        problems.append(
+            f"a valid label must be an empty string or consist of {_CHARACTERS} "
+            f"{_example(_LABEL_VALUE, 'MyValue', 'my_value', '12345')}"
+        )
     return problems
 
 
@@ -195,12 +220,14 @@ def _problems_of_key_prefix(prefix: str) -> list[str]:
     if not prefix:
         return ["prefix part must be non-empty"]
     if "/" in prefix:
-        return ["a qualified name has at most one '/', between a DNS subdomain and the name"]
-    return [f"prefix part {problem}" for problem in problems_of_dns_subdomain(prefix)]
+        prefixed = "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+        return [f"a valid label key {_QUALIFIED_RULE} {prefixed}"]
+    return [f"prefix part {problem}" for problem in _problems_of_subdomain(prefix, "bytes")]
 
 
-def _too_long(value: str, limit: int) -> list[str]:
-    return [f"must be no more than {limit} characters"] if len(value) > limit else []
+def _too_long(value: str, limit: int, unit: str = "bytes") -> list[str]:
+    size = len(value.encode(errors="surrogatepass"))
+    return [f"must be no more than {limit} {unit}"] if size > limit else []
 
 
 def _completed(prefix: str) -> str:
@@ -212,17 +239,6 @@ def _completed(prefix: str) -> str:
     if len(given) < 2 or not prefix.endswith("-"):
         return prefix
     return given[:-2].decode(errors="replace") + "a"
-
-
-def _qualified_rule(regex: str) -> str:
-    return (
-        "must be made of letters, digits, '-', '_' and '.', and start and end with a letter or "
-        f"digit (as 'MyName', 'my.name' or '123-abc'; {_regex(regex)})"
-    )
-
-
-def _regex(text: str) -> str:
-    return f"regex used for validation is '{text}'"
 
 
 def _refuse(what: str, value: str, problems: list[str]) -> None:
