@@ -6,11 +6,11 @@ patched documents may hold secrets.
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from kubeloop.wire.errors import InvalidArgument
 
-__all__ = ["PatchError", "PatchFailure"]
+__all__ = ["PatchError", "PatchFailure", "StrategicRule"]
 
 PatchFailure: TypeAlias = Literal["malformed", "missing", "test", "conflict", "limit"]
 """Why a patch was rejected.
@@ -21,11 +21,15 @@ too many operations, too large or nested too deeply.
 """
 
 
+StrategicRule: TypeAlias = Literal["directive", "key", "kinds", "list", "order", "retain"]
+
+
 class PatchError(InvalidArgument):
     """A patch cannot be read, applied or computed; the documents are unchanged.
 
     `path` is the JSON pointer to the cause and `operation` the index of the failed JSON
-    patch operation, if known.
+    patch operation, if known. `rule` is the broken rule of a strategic merge patch, and `values`
+    what broke it, for servers that quote it.
     """
 
     def __init__(
@@ -35,8 +39,12 @@ class PatchError(InvalidArgument):
         failure: PatchFailure = "malformed",
         path: str | None = None,
         operation: int | None = None,
+        rule: StrategicRule | None = None,
+        values: tuple[Any, ...] = (),
     ) -> None:
         super().__init__(message)
+        self.rule = rule
+        self.values = values
         self.failure = failure
         self.path = path
         self.operation = operation

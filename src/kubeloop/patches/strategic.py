@@ -65,14 +65,15 @@ def merge_object(target: JsonObject, change: JsonObject, path: FieldPath) -> Jso
 
 
 def _apply_directive(change: JsonObject, path: FieldPath) -> JsonObject:
-    match change.pop(PATCH):
+    match change.get(PATCH):
         case "replace":
             replaced: JsonObject = _without_directives(change)
             return replaced
         case "delete":
             return {}
         case _:
-            raise path.error(f"{PATCH} in an object has to be 'replace' or 'delete'")
+            message = f"{PATCH} in an object has to be 'replace' or 'delete'"
+            raise path.error(message, change, rule="directive")
 
 
 def _without_directives(value: Json) -> Json:
@@ -95,7 +96,8 @@ def _take_lists(change: JsonObject, prefix: str, path: FieldPath) -> dict[str, l
     taken = {key: change.pop(key) for key in list(change) if key.startswith(prefix)}
     for key, value in taken.items():
         if not isinstance(value, list):
-            raise path.error(f"{key} is {type_name(value)}: a list is needed")
+            message = f"{key} is {type_name(value)}: a list is needed"
+            raise path.error(message, value, rule="list")
     return {key.removeprefix(prefix): value for key, value in taken.items()}
 
 
@@ -104,10 +106,12 @@ def _retain_keys(target: JsonObject, change: JsonObject, path: FieldPath) -> Non
         return
     keys = change.pop(RETAIN_KEYS)
     if not isinstance(keys, list):
-        raise path.error(f"{RETAIN_KEYS} is {type_name(keys)}: a list of keys is needed")
+        message = f"{RETAIN_KEYS} is {type_name(keys)}: a list of keys is needed"
+        raise path.error(message, rule="retain")
     for key, value in change.items():
         if value is not None and key not in keys:
-            raise path.error(f"{key!r} is set but not listed in {RETAIN_KEYS}: list it")
+            message = f"{key!r} is set but not listed in {RETAIN_KEYS}: list it"
+            raise path.error(message, rule="retain")
     for key in [key for key in target if key not in keys]:
         del target[key]
 

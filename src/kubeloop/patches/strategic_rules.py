@@ -16,7 +16,7 @@ import msgspec
 
 from kubeloop.wire.facts import NO_FACTS, FieldFacts, TypeFacts
 
-from .errors import PatchError, PatchFailure
+from .errors import PatchError, PatchFailure, StrategicRule
 from .values import Json, JsonObject, format_pointer, type_name
 
 __all__ = [
@@ -68,10 +68,20 @@ class FieldPath(msgspec.Struct, frozen=True):
     def element(self, index: int) -> FieldPath:
         return FieldPath(self.facts, (*self.steps, index))
 
-    def error(self, message: str, *, failure: PatchFailure = "malformed") -> PatchError:
+    def error(
+        self,
+        message: str,
+        *values: Json,
+        failure: PatchFailure = "malformed",
+        rule: StrategicRule | None = None,
+    ) -> PatchError:
         pointer = format_pointer(self.steps)
         return PatchError(
-            f"strategic patch at {pointer!r}: {message}", failure=failure, path=pointer
+            f"strategic patch at {pointer!r}: {message}",
+            failure=failure,
+            path=pointer,
+            rule=rule,
+            values=values,
         )
 
 
@@ -83,7 +93,8 @@ def are_objects(path: FieldPath, merge_key: str, *lists: Iterable[Json]) -> bool
     """
     kinds = {isinstance(element, dict) for elements in lists for element in elements}
     if len(kinds) > 1:
-        raise path.error("a merge list of objects and other values: give one kind of element")
+        message = "a merge list of objects and other values: give one kind of element"
+        raise path.error(message, *map(list, lists), rule="kinds")
     if not kinds:
         return bool(merge_key)
     objects = kinds.pop()
@@ -98,7 +109,8 @@ def element_identity(element: JsonObject, merge_key: str, path: FieldPath) -> Ha
     """The identity of an object in its merge list: the value of its merge key."""
     value = element.get(merge_key)
     if value is None:
-        raise path.error(f"an element without the merge key {merge_key!r}: add it")
+        message = f"an element without the merge key {merge_key!r}: add it"
+        raise path.error(message, element, merge_key, rule="key")
     return scalar_identity(value, path)
 
 
@@ -131,9 +143,8 @@ def split_elements(elements: list[JsonObject], key: str, path: FieldPath) -> _Sp
             case "replace":
                 replace = True
             case found if found is not _NO_DIRECTIVE:
-                raise path.element(index).error(
-                    f"{PATCH} in a list element has to be 'delete' or 'replace'"
-                )
+                message = f"{PATCH} in a list element has to be 'delete' or 'replace'"
+                raise path.element(index).error(message, element, rule="directive")
     plain = [element for element in elements if PATCH not in element]
     return _SplitElements(plain, frozenset(deleted), replace)
 
@@ -152,9 +163,10 @@ def check_order(elements: list[Json], order: list[Json], *, key: str, path: Fiel
     rest = iter(identities(order, key, path))
     # `in` on an iterator continues where the last search ended.
     if not all(name in rest for name in identities(named, key, path)):
-        raise path.error(
+        message = (
             "the list and its $setElementOrder disagree: name every element there, in one order"
         )
+        raise path.error(message, named, order, rule="order")
 
 
 def ordered(
