@@ -73,6 +73,7 @@ FUNCTIONS: Final = (
 """Names of functions that are participles: a verb names an effect, a noun names a value."""
 
 ALLOWED: Final[Mapping[str, str]] = {
+    "mirror pod annotation": "kube-apiserver's message",
     "kubernetes.io/config.mirror": "an annotation of the Kubernetes API",
 }
 """Phrases with a stop word that are legitimate, such as a quotation, and the reason."""

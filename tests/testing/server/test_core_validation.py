@@ -37,7 +37,7 @@ def service(**spec: Any) -> Json:
         (
             service(ports=[{"port": 1, "name": "a"}, {"port": 1, "name": "b"}]),
             "spec.ports[1]",
-            'Duplicate value: {"port":1,"protocol":"TCP"}',
+            'Duplicate value: {"Name":"","Protocol":"TCP","AppProtocol":null,"Port":1,"TargetPort":0,"NodePort":0}',
         ),
         (
             service(type="Portal"),

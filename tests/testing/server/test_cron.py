@@ -29,11 +29,11 @@ def test_a_valid_schedule_has_no_problem(schedule: str) -> None:
         ("60 * * * *", "end of range (60) above maximum (59): 60"),
         ("* * 0 * *", "beginning of range (0) below minimum (1): 0"),
         ("5-1 * * * *", "beginning of range (5) beyond end of range (1): 5-1"),
-        ("x * * * *", "failed to parse int from x: invalid syntax"),
+        ("x * * * *", 'failed to parse int from x: strconv.Atoi: parsing "x": invalid syntax'),
         ("*/0 * * * *", "step of range should be a positive number: */0"),
         ("1-2-3 * * * *", "too many hyphens: 1-2-3"),
         ("@never", "unrecognized descriptor: @never"),
-        ("@every moon", "failed to parse duration @every moon"),
+        ("@every moon", 'failed to parse duration @every moon: time: invalid duration "moon"'),
     ],
 )
 def test_an_invalid_schedule_is_reported_with_the_reason(schedule: str, problem: str) -> None:

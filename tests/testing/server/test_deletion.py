@@ -100,7 +100,7 @@ async def test_a_pod_on_a_node_has_its_grace_period(api: Api) -> None:
             422,
             "orphanDependents and deletionPropagation cannot be both set",
         ),
-        ({"kind": "Pod"}, 400, "cannot be converted to DeleteOptions"),
+        ({"kind": "Pod"}, 400, 'no kind "Pod" is registered for version "v1"'),
         ({"gracePeriodSeconds": "soon"}, 400, "DeleteOptions"),
         ({"dryRun": ["Some"]}, 422, "dryRun"),
     ],

@@ -71,7 +71,7 @@ def test_unknown_fields_are_dropped_and_reported_by_path() -> None:
         (
             "core/v1.ConfigMap",
             {"data": {"a": 1}},
-            "json: cannot unmarshal number into Go struct field ConfigMap.data.a of type string",
+            "json: cannot unmarshal number into Go struct field ConfigMap.data of type string",
         ),
         (
             "apps/v1.Deployment",
@@ -85,7 +85,7 @@ def test_unknown_fields_are_dropped_and_reported_by_path() -> None:
         (
             "core/v1.Pod",
             {"metadata": {"creationTimestamp": "now"}},
-            'parsing time "now" as "2006-01-02T15:04:05Z07:00"',
+            'parsing time "now" as "2006-01-02T15:04:05Z07:00": cannot parse "now" as "2006"',
         ),
     ],
 )
@@ -95,9 +95,11 @@ def test_a_decoding_error_has_the_servers_message(go_type: str, obj: Json, probl
 
 def test_a_malformed_quantity_cannot_be_decoded() -> None:
     """API-15: the syntax of quantities."""
-    found = check_types("core/v1.Pod", pod(resources={"limits": {"cpu": "1K"}}))
+    found = check_types("core/v1.Pod", pod(resources={"limits": {"cpu": "x"}}))
+    suffix = check_types("core/v1.Pod", pod(resources={"limits": {"cpu": "1K"}}))
 
     assert found.problems[0].startswith("quantities must match the regular expression")
+    assert suffix.problems == ["unable to parse quantity's suffix"]
 
 
 def test_scalars_are_returned_in_canonical_form() -> None:

@@ -10,7 +10,7 @@ See also: `serving.http` (sending a Status).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import final
+from typing import Final, final
 
 import msgspec
 
@@ -29,6 +29,7 @@ __all__ = [
     "generate_name_conflict",
     "internal_error",
     "invalid",
+    "joined",
     "method_not_allowed",
     "method_not_supported",
     "no_route_consumes",
@@ -37,6 +38,7 @@ __all__ = [
     "not_found",
     "not_representable",
     "qualified",
+    "quoted",
     "request_entity_too_large",
     "service_unavailable",
     "success",
@@ -49,6 +51,19 @@ __all__ = [
     "untyped_error",
 ]
 
+# The escapes of Go's `strconv.Quote`.
+_ESCAPES: Final = {
+    '"': '\\"',
+    "\\": "\\\\",
+    "\a": "\\a",
+    "\b": "\\b",
+    "\f": "\\f",
+    "\n": "\\n",
+    "\r": "\\r",
+    "\t": "\\t",
+    "\v": "\\v",
+}
+
 
 @final
 class Cause(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -57,6 +72,8 @@ class Cause(msgspec.Struct, frozen=True, omit_defaults=True):
     field: str = ""
     reason: str = ""
     message: str = ""
+    # Found by kube-apiserver's declarative validation, which runs after all other rules.
+    declared: bool = False
 
     def as_dict(self) -> dict[str, str]:
         """The entry in `details.causes`: empty fields are left out."""
@@ -104,6 +121,23 @@ def _status_error(
     # The order of the fields is that of metav1.Status.
     status["code"] = code
     return StatusError(status, headers=headers)
+
+
+def quoted(text: str) -> str:
+    """`text` as a Go string literal, as `%q` prints it."""
+    return f'"{"".join(map(_escape, text))}"'
+
+
+def _escape(character: str) -> str:
+    if character in _ESCAPES:
+        return _ESCAPES[character]
+    return character if character.isprintable() else _escape_point(ord(character))
+
+
+def _escape_point(point: int) -> str:
+    if point < 0x80:
+        return f"\\x{point:02x}"
+    return f"\\u{point:04x}" if point < 0x10000 else f"\\U{point:08x}"
 
 
 def success(*, group: str, plural: str, name: str, uid: str = "") -> JsonObject:
@@ -261,13 +295,18 @@ def unsupported_media_type(
     return _status_error(415, "UnsupportedMediaType", message)
 
 
-def invalid(group: str, kind: str, name: str, causes: Sequence[Cause]) -> StatusError:  # NewInvalid
-    """422 with all causes; here `details.kind` is the kind, elsewhere it is the resource."""
-    message = f'{qualified(group, kind)} "{name}" is invalid'
+def joined(causes: Sequence[Cause]) -> str:
+    """The causes as one text."""
     # field.ErrorList.ToAggregate drops equal messages; the details keep every cause.
     messages = list(dict.fromkeys(f"{each.field}: {each.message}" for each in causes))
-    if messages:
-        message += f": {messages[0]}" if len(messages) == 1 else f": [{', '.join(messages)}]"
+    return messages[0] if len(messages) == 1 else f"[{', '.join(messages)}]"
+
+
+def invalid(group: str, kind: str, name: str, causes: Sequence[Cause]) -> StatusError:  # NewInvalid
+    """422 with all causes; here `details.kind` is the kind, elsewhere it is the resource."""
+    message = f"{qualified(group, kind)} {quoted(name)} is invalid"
+    if causes:
+        message += f": {joined(causes)}"
     details = {
         "name": name,
         "group": group,

@@ -69,7 +69,7 @@ class AdmissionChain:
             return  # a terminating namespace still accepts updates: finalizers must be removable
         served, name = call.served, call.name or name
         if operation == "DELETE" and served.storage == _PRIORITIES and name in SYSTEM_PRIORITIES:
-            why = "a system priority class cannot be deleted"
+            why = "this is a system priority class and cannot be deleted"
             raise forbidden(served.group, served.plural, name, why)
         if operation == "CREATE" and served.custom is not None:
             self._check_definition(served, name)

@@ -48,7 +48,7 @@ def _check_subject(call: Call, obj: Object, signer: str) -> None:
     if signer != _CLIENTS:
         return
     if "system:masters" in organizations(value_at(obj, "spec", "request") or ""):
-        why = f"the signer {_CLIENTS} gives no certificates of the group system:masters"
+        why = f"use of {_CLIENTS} signer with system:masters group is not allowed"
         raise _rejected(call, obj, why)
 
 

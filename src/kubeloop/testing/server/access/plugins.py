@@ -136,7 +136,13 @@ class Plugins:
         policy = policy or "PreemptLowerPriority"
         for field, own in (("priority", value), ("preemptionPolicy", policy)):
             if spec.get(field) not in (None, own):
-                why = f"{field} is {spec[field]}, but the priority class of the pod sets {own}"
+                what = "integer" if field == "priority" else "string"
+                shown = field if field == "priority" else "PreemptionPolicy"
+                why = (
+                    f"the {what} value of {shown} ({spec[field]}) must not be provided in pod "
+                    f"spec; priority admission controller computed {own} from the given "
+                    "PriorityClass name"
+                )
                 raise _rejected(call, pod, why)
         if not name and not found:
             return spec  # `builtin.preparation` sets the values of pods without a class
@@ -211,7 +217,9 @@ class Plugins:
         entry = self._store.get(_RUNTIMES, name) if name else None
         overhead = value_at(entry.obj, "overhead", "podFixed") if entry is not None else None
         if not overhead:
-            why = "pod rejected: its overhead needs a RuntimeClass that defines it"
+            why = (
+                "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"
+            )
             raise _rejected(call, pod, why)
         _check_overhead(call, pod, overhead, spec["overhead"])
 
@@ -272,14 +280,19 @@ class Plugins:
         name = _class_of(claim)
         entry = self._store.get(_STORAGE_CLASSES, name) if name == _class_of(old) else None
         if not name or entry is None or not entry.obj.get("allowVolumeExpansion"):
-            raise _rejected(call, claim, "the storage class of the claim allows no expansion")
+            raise _rejected(
+                call,
+                claim,
+                "only dynamically provisioned pvc can be resized and the storageclass that "
+                "provisions the pvc must support resize",
+            )
         return []
 
     def _check_priority_class(self, call: Call, obj: Object, old: Object | None) -> list[str]:
         default = self._default_priority_class() if obj.get("globalDefault") else {}
         name = value_at(default, "metadata", "name")
         if default and (old is None or name != obj["metadata"]["name"]):
-            why = f"PriorityClass {name} is the default already, and only one can be"
+            why = f"PriorityClass {name} is already marked as default. Only one default can exist"
             raise _rejected(call, obj, why)
         return []
 
@@ -307,7 +320,7 @@ def _protect(call: Call, obj: Object) -> Object:
 def _check_overhead(call: Call, pod: Object, defined: Object, sent: Object) -> None:
     amounts = {key: parse_quantity(value) for key, value in sent.items()}
     if amounts != {key: parse_quantity(value) for key, value in defined.items()}:
-        why = "pod rejected: its overhead is not that of its RuntimeClass"
+        why = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
         raise _rejected(call, pod, why)
 
 

@@ -224,7 +224,7 @@ def _selector_problems(spec: Mapping[str, Json]) -> list[Cause]:
         path, raw = f"spec.resourceAttributes.{field}", selector.get("rawSelector")
         requirements = selector.get("requirements") or []
         if raw and requirements:
-            rule = "may not be specified together with requirements"
+            rule = "may not specified at the same time as requirements"
             found.append(causes.invalid(f"{path}.rawSelector", raw, rule))
         if not raw and not requirements:
             rule = "requirements or rawSelector is required"

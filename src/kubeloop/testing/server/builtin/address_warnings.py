@@ -10,21 +10,27 @@ import functools
 import ipaddress
 from collections.abc import Iterator
 
+from .value_rules import without_zeros
+
 __all__ = ["address_warnings", "network_warnings"]
 
 
 def address_warnings(path: str, value: str) -> Iterator[str]:
     """Warnings about one address."""
     better = _canonical_address(value)
-    if better:
-        yield f"{path}: the address {value} should be written as {better}"
+    if better and ":" in better:
+        yield (
+            f'{path}: IPv6 address "{value}" should be in RFC 5952 canonical format ("{better}")'
+        )
+    elif better:
+        yield f'{path}: non-standard IP address "{value}" is invalid: use "{better}"'
 
 
 @functools.lru_cache(1024)
 def _canonical_address(value: str) -> str:
     """How an address should be written; "" if it is well written or no address."""
     try:
-        address = ipaddress.ip_address(_without_zeros(value))
+        address = ipaddress.ip_address(without_zeros(value))
     except ValueError:
         return ""
     if isinstance(address, ipaddress.IPv6Address):
@@ -34,24 +40,19 @@ def _canonical_address(value: str) -> str:
     return "" if str(address) == value else str(address)
 
 
-def _without_zeros(value: str) -> str:
-    # Go's older parser ignored leading zeros in IPv4 addresses.
-    parts = value.split(".")
-    if len(parts) == 4 and all(part.isdecimal() for part in parts):
-        return ".".join(str(int(part)) for part in parts)
-    return value
-
-
 def network_warnings(path: str, value: str) -> Iterator[str]:
     """Warnings about one network in CIDR notation."""
     address, slash, bits = value.partition("/")
     try:
-        network = ipaddress.ip_network(f"{_without_zeros(address)}{slash}{bits}", strict=False)
+        network = ipaddress.ip_network(f"{without_zeros(address)}{slash}{bits}", strict=False)
     except ValueError:
         return
     if not slash:
         return
-    if ipaddress.ip_address(_without_zeros(address)) != network.network_address:
+    if ipaddress.ip_address(without_zeros(address)) != network.network_address:
         yield f"{path}: {value} has bits of a host, should it be {network}?"
     elif str(network) != value:
-        yield f"{path}: the network {value} should be written as {network}"
+        yield (
+            f'{path}: IPv6 CIDR value "{value}" should be in RFC 5952 canonical format '
+            f'("{network}")'
+        )

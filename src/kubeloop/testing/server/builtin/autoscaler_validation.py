@@ -14,6 +14,7 @@ from kubeloop.meta import GroupVersion, problems_of_dns_label, problems_of_path_
 from kubeloop.wire import InvalidArgument
 
 from ..values import causes
+from ..values.go_values import printed
 from .resource_rules import check_container_resource
 from .value_rules import (
     Causes,
@@ -57,11 +58,14 @@ def _autoscaler(obj: _Raw, _: _Raw | None) -> Causes:
     for index, metric in metrics:
         yield from _metric(metric, f"spec.metrics[{index}]")
     if lowest == 0 and not any(each.get("type") in {"Object", "External"} for _, each in metrics):
-        rule = "scaling to zero needs a metric of the type Object or External"
+        rule = (
+            "must specify at least one Object or External metric to support scaling to zero "
+            "replicas"
+        )
         yield causes.forbidden("spec.metrics", rule)
     # Declarative rules are reported after the others.
     if highest == 0:
-        yield causes.required("spec.maxReplicas", "must be set and greater than 0")
+        yield causes.required("spec.maxReplicas", "")
     else:
         yield from check_minimum("spec.maxReplicas", highest, 1)
     behavior = spec.get("behavior") or {}
@@ -87,7 +91,7 @@ def _reference(ref: _Raw, path: str, *, needs_group: bool) -> Causes:
         has_group = False
     is_core = version == "v1" and ref.get("kind") == "ReplicationController"
     if not has_group and not is_core:
-        yield causes.invalid(f"{path}.apiVersion", version, "must have a group and a version")
+        yield causes.invalid(f"{path}.apiVersion", version, _version_problem(version))
 
 
 # --- metrics
@@ -104,12 +108,13 @@ def _metric(metric: _Raw, path: str) -> Causes:
     if present:
         yield from _CHECKS[present[0]](metric[present[0]], f"{path}.{present[0]}")
     expected = _SOURCES.get(kind)
-    rule = "must populate the source of the metric, and no other"
     if expected and expected not in present:
+        rule = "must populate information for the given metric source"
         yield causes.required(f"{path}.{expected}", rule)
     if len(present) != 1:
         for each in present:
             if each != expected:
+                rule = "must populate the given metric source only"
                 yield causes.forbidden(f"{path}.{each}", rule)
 
 
@@ -160,7 +165,7 @@ def _external(source: _Raw, path: str) -> Causes:
     yield from _target(source, path)
     yield from _value_or_average(source, path)
     if target.get("value") is not None and target.get("averageValue") is not None:
-        rule = "may not set both a target value and a target per pod"
+        rule = "may not set both a target value for metric and a per-pod target"
         yield causes.forbidden(f"{path}.target.value", rule)
 
 
@@ -180,16 +185,18 @@ def _resource(source: _Raw, path: str) -> Causes:
     has_percent = target.get("averageUtilization") is not None
     has_value = target.get("averageValue") is not None
     if not has_percent and not has_value:
-        rule = "needs an average value or a utilization"
+        rule = "must set either a target raw value or a target utilization"
         yield causes.required(f"{where}.averageUtilization", rule)
     if has_percent and has_value:
-        rule = "excludes a utilization"
+        rule = "may not set both a target raw value and a target utilization"
         yield causes.forbidden(f"{where}.averageValue", rule)
 
 
 def _container_resource(source: _Raw, path: str) -> Causes:
     if source.get("name"):
         yield from check_container_resource(f"{path}.name", source["name"])
+    else:
+        yield causes.required(f"{path}.name", "must specify a resource name")
     if not source.get("container"):
         yield causes.required(f"{path}.container", "must specify a container")
     else:
@@ -212,7 +219,8 @@ _CHECKS: Final[dict[str, Callable[[_Raw, str], Causes]]] = {
 def _scaling_rules(rules: _Raw, path: str) -> Causes:
     # `validateScalingRules`.
     window, where = rules.get("stabilizationWindowSeconds"), f"{path}.stabilizationWindowSeconds"
-    yield from check_minimum(where, window)
+    if (window or 0) < 0:
+        yield causes.invalid(where, window, "must be greater than or equal to zero")
     if (window or 0) > _MAX_WINDOW:
         yield causes.invalid(where, window, f"must be less than or equal to {_MAX_WINDOW}")
     policy = rules.get("selectPolicy")
@@ -255,7 +263,8 @@ def _budget(obj: _Raw, _: _Raw | None) -> Causes:
     least, most = spec.get("minAvailable"), spec.get("maxUnavailable")
     if least is not None and most is not None:
         rule = "minAvailable and maxUnavailable cannot be both set"
-        yield causes.invalid("spec", dict(spec), rule)
+        shown = printed("policy/v1.PodDisruptionBudgetSpec", spec)
+        yield causes.invalid("spec", shown, rule)
     yield from check_int_or_percent("spec.minAvailable", least, at_most_all=True)
     yield from check_int_or_percent("spec.maxUnavailable", most, at_most_all=True)
     yield from check_selector("spec.selector", spec.get("selector"))
@@ -277,3 +286,9 @@ SCALING_STATUS: Final[dict[tuple[str, str], Callable[[_Raw, _Raw], Causes]]] = {
     ("autoscaling", "HorizontalPodAutoscaler"): _autoscaler_status,
     ("policy", "PodDisruptionBudget"): _budget_status,
 }
+
+
+def _version_problem(version: str) -> str:
+    if version.count("/") > 1:
+        return f"unexpected GroupVersion string: {version}"
+    return "apiVersion must specify API group"

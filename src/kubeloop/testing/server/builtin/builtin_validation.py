@@ -123,4 +123,6 @@ def validate(
 
 def _without_repeats(found: list[Cause]) -> list[Cause]:
     # kube-apiserver reports the same cause once, even if two of its rules find it.
-    return list(dict.fromkeys(found)) if len(found) > 1 else found
+    if len(found) < 2:
+        return found
+    return sorted(dict.fromkeys(found), key=lambda cause: cause.declared)

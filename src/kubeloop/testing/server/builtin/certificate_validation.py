@@ -162,7 +162,7 @@ def _spec(spec: Raw) -> Causes:
             yield causes.duplicate(f"spec.usages[{index}]", usage)
     signer = spec.get("signerName") or ""
     if signer == _LEGACY:
-        rule = "this version has no legacy signer"
+        rule = "the legacy signerName is not allowed via this API version"
         yield causes.invalid("spec.signerName", signer, rule)
     else:
         yield from check_signer_name("spec.signerName", signer)
@@ -189,7 +189,10 @@ def _conditions(path: str, obj: Raw, old: Raw | None) -> Causes:
             yield causes.duplicate(f"{path}[{index}].type", kind)
         seen.add(kind)
     if {"Approved", "Denied"} <= seen and not {"Approved", "Denied"} <= set(types_before):
-        rule = "Approved and Denied conditions are mutually exclusive"
+        rule = (
+            'must specify at most one of: `conditions[{"type": "Approved"}]`, '
+            '`conditions[{"type": "Denied"}]`'
+        )
         found = ", ".join(f'conditions[{{"type": "{kind}"}}]' for kind in ("Approved", "Denied"))
         yield causes.invalid(path, f"{{{found}}}", rule)
 
@@ -270,7 +273,7 @@ def _bundle_name(name: str, signer: str) -> Causes:
     # `ValidateClusterTrustBundleName`: the signer is the prefix of the name.
     prefix = f"{signer.replace('/', ':')}:" if signer else ""
     if prefix and not name.startswith(prefix):
-        rule = f'the name must start with "{prefix}", the name of the signer'
+        rule = f"ClusterTrustBundle for signerName {signer} must be named with prefix {prefix}"
         yield causes.invalid("metadata.name", name, rule)
     else:
         plain = name.removeprefix(prefix)

@@ -14,6 +14,7 @@ from kubeloop.meta import problems_of_dns_label, problems_of_dns_subdomain
 from kubeloop.wire import Quantity
 
 from ..values import causes
+from ..values.go_values import changes
 from ..values.json_values import json_equal
 from .value_rules import (
     Causes,
@@ -97,7 +98,7 @@ def _data_sources(spec: _Raw, path: str) -> Causes:
     if ref.get("namespace"):
         yield causes.invalid(path, {}, "dataSource must not be set with dataSourceRef.namespace")
     elif any(source.get(key) != ref.get(key) for key in ("apiGroup", "kind", "name")):
-        yield causes.invalid(path, {}, "dataSource must match dataSourceRef")
+        yield causes.invalid(path, {}, "must match dataSourceRef")
 
 
 def _data_source(source: _Raw, path: str) -> Causes:
@@ -106,7 +107,7 @@ def _data_source(source: _Raw, path: str) -> Causes:
             yield causes.required(f"{path}.{field}")
     group, kind = source.get("apiGroup") or "", source.get("kind") or ""
     if not group and kind != "PersistentVolumeClaim":
-        rule = "must be 'PersistentVolumeClaim' in the core group"
+        rule = "must be 'PersistentVolumeClaim' when referencing the default apiGroup"
         yield causes.invalid(path, kind, rule)
     if group:
         yield from check_name(f"{path}.apiGroup", group, problems_of_dns_subdomain)
@@ -141,14 +142,15 @@ def _change(obj: _Raw, old: _Raw) -> Causes:
         yield causes.forbidden(
             "spec",
             "spec is immutable after creation except resources.requests and "
-            "volumeAttributesClassName for bound claims",
+            "volumeAttributesClassName for bound claims"
+            + changes("core/v1.PersistentVolumeClaimSpec", before, new),
         )
     requested, before_request = _storage(obj), _storage(old)
     if requested < before_request and requested <= _capacity(old):
         rule = "field can not be less than status.capacity"
         yield causes.forbidden("spec.resources.requests.storage", rule)
-    modes = [(each.get("spec") or {}).get("volumeMode") for each in (obj, old)]
-    yield from check_unchanged("volumeMode", *modes)
+    mode, former = ((each.get("spec") or {}).get("volumeMode") for each in (obj, old))
+    yield from check_unchanged("volumeMode", mode, former)
     yield from _annotation_change(obj, old)
 
 

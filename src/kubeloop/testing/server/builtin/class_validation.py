@@ -32,6 +32,17 @@ SYSTEM_PRIORITIES: Final = {
     "system-node-critical": 2_000_001_000,
     "system-cluster-critical": 2_000_000_000,
 }
+
+
+def _system_problem(name: str, value: int) -> str:
+    known = SYSTEM_PRIORITIES.get(name)
+    if known is None:
+        return f"{name} is not a known system priority class"
+    if known != value:
+        return f"value of {name} PriorityClass must be {known}"
+    return f"globalDefault of {name} PriorityClass must be false"
+
+
 _STANDARD_RESOURCES: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
 
 
@@ -46,7 +57,10 @@ def _priority_class(obj: Raw, old: Raw | None) -> Causes:
     name = (obj.get("metadata") or {}).get("name") or ""
     if name.startswith("system-"):
         if SYSTEM_PRIORITIES.get(name) != value or obj.get("globalDefault"):
-            rule = "priority class names with 'system-' prefix are reserved for system use only"
+            rule = (
+                "priority class names with 'system-' prefix are reserved for system use only. "
+                f"error: {_system_problem(name, value)}"
+            )
             yield causes.forbidden("metadata.name", rule)
     elif value > _HIGHEST_PRIORITY:
         rule = f"maximum allowed value of a user defined priority is {_HIGHEST_PRIORITY}"

@@ -117,7 +117,7 @@ def _init(container: _Raw, path: str, pod: _PodContext) -> Causes:
 
 
 def _ephemeral(container: _Raw, path: str, others: frozenset[str]) -> Causes:
-    rule = "cannot be set for an ephemeral container"
+    rule = "cannot be set for an Ephemeral Container"
     target = container.get("targetContainerName")
     if target and target not in others:
         yield causes.not_found(f"{path}.targetContainerName", target)
@@ -249,9 +249,13 @@ def _mounts(container: _Raw, path: str, volumes: Mapping[str, _Raw]) -> Causes:
             yield causes.invalid(f"{where}.mountPath", target or "", "must be unique")
         seen.add(target or "")
         if name in devices:
-            yield causes.invalid(f"{where}.name", name, "is already in volumeDevices")
+            yield causes.invalid(f"{where}.name", name, "must not already exist in volumeDevices")
         if (target or "") in devices.values():
-            yield causes.invalid(f"{where}.mountPath", target or "", "is already a device path")
+            yield causes.invalid(
+                f"{where}.mountPath",
+                target or "",
+                "must not already exist as a path in volumeDevices",
+            )
         yield from _sub_paths(each, where, path)
         yield from _mount_options(each, container, path)
 
@@ -262,7 +266,9 @@ def _sub_paths(mount: _Raw, path: str, above: str) -> Causes:
         yield from check_relative_path(f"{above}.subPath", plain)
     if expression:
         if plain:
-            yield causes.invalid(f"{path}.subPathExpr", expression, "excludes subPath")
+            yield causes.invalid(
+                f"{path}.subPathExpr", expression, "subPathExpr and subPath are mutually exclusive"
+            )
         yield from check_relative_path(f"{above}.subPathExpr", expression)
 
 
@@ -271,13 +277,13 @@ def _mount_options(mount: _Raw, container: _Raw, path: str) -> Causes:
     yield from check_choice(f"{path}.mountPropagation", propagation, _PROPAGATIONS)
     privileged = (container.get("securityContext") or {}).get("privileged")
     if propagation == "Bidirectional" and not privileged:
-        rule = "only privileged containers can use Bidirectional"
+        rule = "Bidirectional mount propagation is available only to privileged containers"
         yield causes.forbidden(f"{path}.mountPropagation", rule)
     where, choices = f"{path}.recursiveReadOnly", ("Disabled", "Enabled", "IfPossible")
     yield from check_choice(where, recursive, choices)
     if recursive in {"Enabled", "IfPossible"}:
         if not mount.get("readOnly"):
-            yield causes.forbidden(where, "requires readOnly")
+            yield causes.forbidden(where, "may only be specified when readOnly is true")
         if propagation not in (None, "None"):
             yield causes.forbidden(where, "requires mountPropagation None")
 
@@ -300,7 +306,12 @@ def _devices(container: _Raw, path: str, volumes: Mapping[str, _Raw]) -> Causes:
         if name not in volumes:
             yield causes.not_found(f"{where}.name", name)
         elif not volumes[name].keys() & {"persistentVolumeClaim", "ephemeral"}:
-            yield causes.invalid(f"{where}.name", name, "a block device needs a volume claim")
+            yield causes.invalid(
+                f"{where}.name",
+                name,
+                "can only use volume source type of PersistentVolumeClaim or Ephemeral for block "
+                "mode",
+            )
         if not target:
             yield causes.required(f"{where}.devicePath")
         if target in paths:
@@ -310,9 +321,11 @@ def _devices(container: _Raw, path: str, volumes: Mapping[str, _Raw]) -> Causes:
         else:
             paths.add(target)
         if name in mounts:
-            yield causes.invalid(f"{where}.name", name, "is already in volumeMounts")
+            yield causes.invalid(f"{where}.name", name, "must not already exist in volumeMounts")
         if target in mounts.values():
-            yield causes.invalid(f"{where}.devicePath", target, "is already a mount path")
+            yield causes.invalid(
+                f"{where}.devicePath", target, "must not already exist as a path in volumeMounts"
+            )
         if name:
             names.add(name)
 

@@ -8,7 +8,6 @@ the server allocates (`preparation`).
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
@@ -16,6 +15,7 @@ from typing import Any, Final, TypeAlias
 from kubeloop.meta import problems_of_dns_label, problems_of_dns_subdomain, problems_of_label_key
 
 from ..values import causes
+from ..values.go_json import struct_error, syntax_error
 from ..values.json_values import json_equal
 from .environment_validation import check_config_key
 from .limit_validation import (
@@ -102,9 +102,8 @@ def _secret_type(obj: _Raw, data: Mapping[str, str]) -> Causes:
     for key in _SECRET_KEYS.get(kind, ()):
         if key not in data:
             yield causes.required(f"data[{key}]")
-        elif key.startswith(".docker") and not _is_json(data[key]):
-            where = f"data[{key}]"
-            yield causes.invalid(where, "<secret contents redacted>", "invalid character")
+        elif key.startswith(".docker") and (problem := _json_problem(data[key])):
+            yield causes.invalid(f"data[{key}]", "<secret contents redacted>", problem)
     if kind == "kubernetes.io/service-account-token" and not annotations.get(_ACCOUNT_KEY):
         yield causes.required(f"metadata.annotations[{_ACCOUNT_KEY}]")
     if kind == "kubernetes.io/basic-auth" and not {"username", "password"} & data.keys():
@@ -133,12 +132,13 @@ def _size(data: Mapping[str, str]) -> int:
     return sum(len(text) * 3 // 4 - text.count("=", -2) for text in data.values())
 
 
-def _is_json(text: str) -> bool:
+def _json_problem(text: str) -> str:
     # Docker credentials must be a JSON object.
     try:
-        return isinstance(json.loads(base64.b64decode(text)), dict)
-    except (ValueError, binascii.Error, RecursionError):
-        return False
+        raw = base64.b64decode(text)
+    except ValueError:
+        return "invalid base64"
+    return syntax_error(raw) or struct_error(json.loads(raw), "map[string]interface {}", {})
 
 
 # --- other kinds

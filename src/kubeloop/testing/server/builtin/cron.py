@@ -12,6 +12,8 @@ from typing import Final
 
 from kubeloop.wire import Duration, InvalidArgument
 
+from ..statuses import quoted
+
 __all__ = ["problem_of_schedule", "problem_of_time_zone"]
 
 _NAMES: Final = frozenset(
@@ -35,12 +37,15 @@ def problem_of_schedule(text: str) -> str:
     """What is wrong with a schedule; "" if it is valid."""
     if text.startswith("@"):
         return _problem_of_name(text)
-    fields = re.sub(r"^(CRON_)?TZ=\S+\s+", "", text).split()
+    zone = re.match(r"(?:CRON_)?TZ=(\S+)\s+", text)
+    if zone and (problem := problem_of_time_zone(zone[1])):
+        return f"provided bad location {zone[1]}: {problem}"
+    fields = text[zone.end() if zone else 0 :].split()
     if len(fields) != len(_FIELDS):
         found = " ".join(fields)
         return f"expected exactly 5 fields, found {len(fields)}: [{found}]"
     for field, (low, high, words) in zip(fields, _FIELDS, strict=True):
-        for part in field.split(","):
+        for part in filter(None, field.split(",")):
             problem = _problem_of_range(part, low, high, words)
             if problem:
                 return problem
@@ -54,7 +59,8 @@ def _problem_of_name(text: str) -> str:
         try:
             Duration.parse(text.removeprefix("@every ").strip())
         except InvalidArgument:
-            return f"failed to parse duration {text}"
+            span = quoted(text.removeprefix("@every "))
+            return f"failed to parse duration {text}: time: invalid duration {span}"
         return ""
     return f"unrecognized descriptor: {text}"
 
@@ -62,16 +68,19 @@ def _problem_of_name(text: str) -> str:
 def _problem_of_range(part: str, low: int, high: int, words: dict[str, int]) -> str:
     """One range with its step: `*`, `*/5`, `1-5`, `mon-fri/2`."""
     span, slash, step = part.partition("/")
-    if slash and (not step.isdecimal() or int(step) == 0):
-        return f"step of range should be a positive number: {part}"
-    if span in {"*", "?"}:
-        return ""
-    numbers = [_number(each, words) for each in span.split("-")]
-    if len(numbers) > 2:
+    ends = ["*"] if span in {"*", "?"} else span.split("-")
+    if len(ends) > 2:
         return f"too many hyphens: {part}"
-    parsed = [each for each in numbers if each is not None]
-    if len(parsed) < len(numbers):
-        return f"failed to parse int from {span}: invalid syntax"
+    numbers = [*ends[: len(ends) if ends != ["*"] else 0], *([step] if slash else [])]
+    for text in numbers:
+        if _number(text, {} if text is step else words) is None:
+            problem = f"strconv.Atoi: parsing {quoted(text)}: invalid syntax"
+            return f"failed to parse int from {text}: {problem}"
+    if slash and int(step) == 0:
+        return f"step of range should be a positive number: {part}"
+    if ends == ["*"]:
+        return ""
+    parsed = [number for each in ends if (number := _number(each, words)) is not None]
     if parsed[0] < low:
         return f"beginning of range ({parsed[0]}) below minimum ({low}): {part}"
     if parsed[-1] > high:
@@ -92,9 +101,11 @@ def problem_of_time_zone(name: str) -> str:
     from zoneinfo import available_timezones
 
     if not name:
-        return "must be nil or not empty"
+        return "timeZone must be nil or non-empty string"
     if name.lower() == "local":
-        return "must be an explicit time zone of the IANA time zone database"
+        return (
+            "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones"
+        )
     # Without a database nothing is known about names.
     known = available_timezones()
     return "" if not known or name in known else f"unknown time zone {name}"

@@ -69,7 +69,7 @@ def _parameters(parameters: Any) -> Causes:
         yield causes.too_long("parameters", _PARAMETERS)
         return
     if "" in found:
-        yield causes.invalid("parameters", "", "a key cannot be empty")
+        yield causes.invalid("parameters", "", "field can not be empty.")
     if sum(len(key) + len(value) for key, value in found.items()) > _PARAMETERS_SIZE:
         yield causes.too_long("parameters", _PARAMETERS_SIZE)
 
@@ -134,7 +134,7 @@ def _driver(obj: Raw, old: Raw | None) -> Causes:
         yield causes.invalid(where, period, "must be greater than or equal to 10 seconds")
     in_secrets = spec.get("serviceAccountTokenInSecrets")
     if in_secrets is not None and not spec.get("tokenRequests"):
-        rule = "needs at least one entry in tokenRequests"
+        rule = "serviceAccountTokenInSecrets is set but no tokenRequests are specified"
         yield causes.invalid("spec.serviceAccountTokenInSecrets", in_secrets, rule)
     if old is not None:
         before = old.get("spec") or {}
@@ -227,10 +227,12 @@ def _source(source: Raw) -> Causes:
     elif inline is not None and name is not None:
         yield causes.forbidden("spec.source", rule)
     elif name == "":
-        yield causes.required("spec.source.persistentVolumeName", "must not be empty")
+        yield causes.required(
+            "spec.source.persistentVolumeName", "must specify non empty persistentVolumeName"
+        )
     elif inline is not None and not inline.get("csi"):
         path = "spec.source.inlineVolumeSpec"
-        yield causes.required(f"{path}.csi", "an inline volume must be a CSI volume")
+        yield causes.required(f"{path}.csi", "has to be specified in the context of inline volumes")
         yield causes.required(path, "must specify a volume type")
 
 

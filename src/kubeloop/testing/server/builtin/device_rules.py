@@ -33,6 +33,11 @@ __all__ = [
 ]
 
 _EFFECTS: Final = ("NoExecute", "NoSchedule", "None")
+_IDENTIFIER_RULE: Final = (
+    "a valid C identifier must start with alphabetic character or '_', followed by a string of "
+    "alphanumeric characters or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName', regex used for "
+    "validation is '[A-Za-z_][A-Za-z0-9_]*')"
+)
 _IDENTIFIER: Final = re.compile("[A-Za-z_][A-Za-z0-9_]*")
 _IDENTIFIER_LENGTH: Final = 32
 _POOL_LENGTH: Final = 253
@@ -64,7 +69,7 @@ def check_identifier(path: str, name: str) -> Causes:
     if len(name) > _IDENTIFIER_LENGTH:
         yield causes.too_long(path, _IDENTIFIER_LENGTH)
     if not _IDENTIFIER.fullmatch(name):
-        yield causes.invalid(path, name, f"a C identifier must match {_IDENTIFIER.pattern}")
+        yield causes.invalid(path, name, _IDENTIFIER_RULE)
 
 
 def check_attribute_name(path: str, name: str, *, is_full: bool = False) -> Causes:
@@ -82,9 +87,9 @@ def check_attribute_name(path: str, name: str, *, is_full: bool = False) -> Caus
         if own:
             yield from check_identifier(path, own)
         else:
-            yield causes.invalid(path, "", "the name must not be empty")
+            yield causes.invalid(path, "", "name must not be empty")
     if is_full and len(parts) == 1:
-        rule = "must be a domain and a name separated by a slash"
+        rule = "a fully qualified name must be a domain and a name separated by a slash"
         yield causes.invalid(path, name, rule)
 
 

@@ -42,7 +42,10 @@ def problems_of_environment(container: _Raw, path: str) -> Causes:
 def _check_variable(path: str, name: str) -> Causes:
     # `IsRelaxedEnvVarName`.
     if not _is_variable(name):
-        rule = "must consist of printable ASCII characters other than '='"
+        rule = (
+            "a valid environment variable name must consist only of printable ASCII characters "
+            "other than '='"
+        )
         yield causes.invalid(path, name, rule)
 
 
@@ -52,7 +55,8 @@ def _source(source: _Raw, variable: _Raw, path: str) -> Causes:
     for each in present:
         yield from _SOURCES[each](source[each], f"{path}.{each}")
     if not present:
-        rule = f"must specify one of: {', '.join(f'`{each}`' for each in _SOURCES)}"
+        *names, last = (f"`{each}`" for each in _SOURCES)
+        rule = f"must specify one of: {', '.join(names)} or {last}"
         yield causes.invalid(path, "", rule)
     elif variable.get("value"):
         yield causes.invalid(path, "", "may not be specified when `value` is not empty")

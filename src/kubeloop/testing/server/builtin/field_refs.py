@@ -61,7 +61,10 @@ def check_field_ref(ref: _Raw, path: str, *, in_volume: bool) -> Causes:
         return
     subscript = _SUBSCRIPT.fullmatch(field)
     if version != "v1" or (subscript is None and field not in _KNOWN):
-        yield causes.invalid(f"{path}.fieldPath", field, "is not a field that can be read")
+        rule = f"field label not supported: {field}"
+        if version != "v1":
+            rule = f"unsupported pod version: {version}"
+        yield causes.invalid(f"{path}.fieldPath", field, f"error converting fieldPath: {rule}")
     elif subscript is not None:
         key = subscript[2]
         is_annotation = subscript[1] == "metadata.annotations"
@@ -86,5 +89,14 @@ def check_resource_ref(ref: _Raw, path: str, *, in_volume: bool) -> Causes:
         return
     units = frozenset({"1m", "1"}) if name.endswith(".cpu") else _UNITS
     if (name in _RESOURCES or name.startswith(_HUGE)) and divisor.canonical() not in units:
-        rule = f"must be one of {', '.join(sorted(units))}"
+        rule = _divisor_rule(name)
         yield causes.invalid(f"{path}.divisor", name, rule)
+
+
+def _divisor_rule(name: str) -> str:
+    if name.endswith(".cpu"):
+        return "only divisor's values 1m and 1 are supported with the cpu resource"
+    resource = "local ephemeral storage" if "storage" in name else "memory"
+    resource = "hugepages" if name.startswith(_HUGE) else resource
+    units = "1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei"
+    return f"only divisor's values {units} are supported with the {resource} resource"

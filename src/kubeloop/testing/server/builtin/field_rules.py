@@ -30,6 +30,7 @@ __all__ = [
     "check_known",
     "check_qualified_name",
     "check_required",
+    "check_service_port",
     "check_signer_name",
     "check_unique",
 ]
@@ -39,7 +40,12 @@ Check: TypeAlias = Callable[[Raw, Raw | None], Causes]
 
 _DRIVER_NAME_LENGTH: Final = 63
 _CONDITION_REASON: Final = re.compile("[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?")
-_SIGNER_LENGTHS: Final = (253, 253 + 1 + 63)
+_CASELESS_SUBDOMAIN: Final = (
+    "an RFC 1123 subdomain must consist of alphanumeric characters, '-' or '.', and must start "
+    "and end with an alphanumeric character (e.g. 'Example.com', regex used for validation is "
+    r"'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
+)
+_SIGNER_LENGTHS: Final = (253, 571)
 
 
 def check_required(path: str, value: Any, rule: str = "") -> Causes:
@@ -73,10 +79,15 @@ def check_unique(path: str, values: Iterable[Any], field: str = "") -> Causes:
 
 
 def check_qualified_name(path: str, value: str) -> Causes:
-    # `ValidateQualifiedName`; kube-apiserver reports an empty name twice.
+    # `ValidateQualifiedName`.
     yield from check_name(path, value, problems_of_label_key)
-    if not value.rpartition("/")[2]:
-        yield causes.invalid(path, value, "must be a qualified name")
+
+
+def check_service_port(path: str, value: Any) -> Causes:
+    """The port of a service that kube-apiserver calls."""
+    if not isinstance(value, int) or not 1 <= value <= 65535:
+        rule = "port is not valid: must be between 1 and 65535, inclusive"
+        yield causes.invalid(path, value, rule)
 
 
 def check_driver_name(path: str, value: str) -> Causes:
@@ -85,9 +96,9 @@ def check_driver_name(path: str, value: str) -> Causes:
         yield causes.required(path)
         return
     if len(value) > _DRIVER_NAME_LENGTH:
-        yield causes.too_long(path, _DRIVER_NAME_LENGTH)
-    problems = problems_of_dns_subdomain(value.lower())
-    yield from (causes.invalid(path, value, problem) for problem in problems)
+        yield causes.too_long(path, _DRIVER_NAME_LENGTH, unit="character")
+    if problems_of_dns_subdomain(value.lower()):
+        yield causes.invalid(path, value, _CASELESS_SUBDOMAIN)
 
 
 def check_signer_name(path: str, value: str) -> Causes:
@@ -97,24 +108,27 @@ def check_signer_name(path: str, value: str) -> Causes:
         return
     domain, slash, rest = value.partition("/")
     if not slash or "/" in rest:
-        rule = "must be a fully qualified domain and a path: example.com/signer-name"
+        rule = "must be a fully qualified domain and path of the form 'example.com/signer-name'"
         yield causes.invalid(path, value, rule)
         return
     if len(domain) > _SIGNER_LENGTHS[0]:
         yield causes.too_long(path, _SIGNER_LENGTHS[0])
     labels = domain.split(".")
-    yield from _first_bad_part(path, domain, map(problems_of_dns_label, labels))
+    yield from _first_bad_part(path, domain, labels, problems_of_dns_label)
     if len(labels) < 2:
         rule = "should be a domain with at least two segments separated by dots"
         yield causes.invalid(path, domain, rule)
-    yield from _first_bad_part(path, rest, map(problems_of_dns_subdomain, rest.split(".")))
+    yield from _first_bad_part(path, rest, rest.split("."), problems_of_dns_subdomain)
     if len(rest) > _SIGNER_LENGTHS[1]:
         yield causes.too_long(path, _SIGNER_LENGTHS[1])
 
 
-def _first_bad_part(path: str, value: str, problems: Iterable[list[str]]) -> Causes:
-    found = next(filter(None, problems), [])
-    yield from (causes.invalid(path, value, problem) for problem in found)
+def _first_bad_part(
+    path: str, value: str, parts: list[str], rule: Callable[[str], list[str]]
+) -> Causes:
+    bad = next((part for part in parts if rule(part)), "")
+    for problem in rule(bad) if bad in parts else ():
+        yield causes.invalid(path, value, f"validating label {causes.quoted(bad)}: {problem}")
 
 
 def check_conditions(path: str, conditions: Any) -> Causes:
@@ -140,7 +154,7 @@ def _condition(path: str, condition: Raw) -> Causes:
         rule = "must be greater than or equal to zero"
         yield causes.invalid(f"{path}.observedGeneration", generation, rule)
     if not condition.get("lastTransitionTime"):
-        yield causes.required(f"{path}.lastTransitionTime", "must be set")
+        yield causes.required(f"{path}.lastTransitionTime")
     if len(condition.get("message") or "") > 32768:
         yield causes.too_long(f"{path}.message", 32768)
     yield from _reason(f"{path}.reason", condition.get("reason") or "")
@@ -148,7 +162,7 @@ def _condition(path: str, condition: Raw) -> Causes:
 
 def _reason(path: str, reason: str) -> Causes:
     if not reason:
-        yield causes.required(path, "must be set")
+        yield causes.required(path)
     else:
         if not _CONDITION_REASON.fullmatch(reason):
             rule = f"a condition reason must match {_CONDITION_REASON.pattern}"

@@ -15,7 +15,7 @@ from kubeloop.meta import problems_of_dns_label, problems_of_dns_subdomain
 
 from ..values import causes
 from .field_rules import Check, Raw, check_required
-from .value_rules import Causes, check_minimum, check_name, check_range, enumerate_objects
+from .value_rules import Causes, check_name, check_range, enumerate_objects
 
 __all__ = ["FLOWS", "FLOW_STATUSES"]
 
@@ -45,7 +45,7 @@ def _schema(obj: Raw, _: Raw | None) -> Causes:
     # `ValidateFlowSchemaSpec`.
     spec, name = obj.get("spec") or {}, (obj.get("metadata") or {}).get("name")
     precedence, where = spec.get("matchingPrecedence") or 0, "spec.matchingPrecedence"
-    yield from check_range(where, precedence, 1, 10_000)
+    yield from _positive(where, precedence, 10_000, "must be a positive value")
     if precedence == 1 and name != "exempt":
         rule = "only the schema named 'exempt' may have matchingPrecedence 1"
         yield causes.invalid(where, precedence, rule)
@@ -63,11 +63,13 @@ def _schema(obj: Raw, _: Raw | None) -> Causes:
 
 
 def _rule(path: str, rule: Raw) -> Causes:
-    yield from check_required(f"{path}.subjects", rule.get("subjects"), "needs a subject")
+    yield from check_required(
+        f"{path}.subjects", rule.get("subjects"), "subjects must contain at least one value"
+    )
     for index, subject in enumerate_objects(rule.get("subjects")):
         yield from _subject(f"{path}.subjects[{index}]", subject)
     if not rule.get("resourceRules") and not rule.get("nonResourceRules"):
-        why = "needs resourceRules or nonResourceRules"
+        why = "at least one of resourceRules and nonResourceRules has to be non-empty"
         yield causes.required(path, why)
     for index, each in enumerate_objects(rule.get("resourceRules")):
         yield from _resource_rule(f"{path}.resourceRules[{index}]", each)
@@ -84,14 +86,15 @@ def _subject(path: str, subject: Raw) -> Causes:
         return
     found = subject.get(own)
     if found is None:
-        yield causes.required(f"{path}.{own}", f"is required when the subject is a {kind}")
+        yield causes.required(f"{path}.{own}", f"{own} is required when subject kind is '{kind}'")
     elif kind == "ServiceAccount":
         yield from _account(f"{path}.{own}", found)
     else:
         yield from check_required(f"{path}.{own}.name", found.get("name"))
     for other_kind, other in _SUBJECTS.items():
         if other != own and subject.get(other) is not None:
-            yield causes.forbidden(f"{path}.{other}", f"needs the subject kind {other_kind}")
+            rule = f"{other} is forbidden when subject kind is not '{other_kind}'"
+            yield causes.forbidden(f"{path}.{other}", rule)
 
 
 def _account(path: str, account: Raw) -> Causes:
@@ -99,18 +102,35 @@ def _account(path: str, account: Raw) -> Causes:
     yield from check_required(f"{path}.name", name)
     if name not in ("", "*"):
         yield from check_name(f"{path}.name", name, problems_of_dns_subdomain)
-    yield from check_required(f"{path}.namespace", namespace, "must be specified")
+    yield from check_required(
+        f"{path}.namespace", namespace, "must specify namespace for service account"
+    )
     if namespace:
         yield from check_name(f"{path}.namespace", namespace, problems_of_dns_label)
 
 
+# Lists of a rule: what is missing if they are empty, and what they hold.
+_LISTS: Final = {
+    "verbs": ("verbs must contain at least one value", "verbs"),
+    "apiGroups": ("resource rules must supply at least one api group", "api groups"),
+    "resources": ("resource rules must supply at least one resource", "resources"),
+    "namespaces": (
+        "resource rules that are not cluster scoped must supply at least one namespace",
+        "namespaces",
+    ),
+    "nonResourceURLs": ("nonResourceURLs must contain at least one value", "non-resource URLs"),
+}
+
+
 def _list(path: str, values: Sequence[str], supported: Sequence[str] = ()) -> Causes:
     """A list that is not empty, and in which `*` stands alone."""
+    missing, what = _LISTS[path.rpartition(".")[2]]
     if not values:
-        yield causes.required(path, "must contain at least one value")
+        yield causes.required(path, missing)
     elif "*" in values:
         if len(values) > 1:
-            yield causes.invalid(path, values, "if '*' is present, must not specify others")
+            rule = f"if '*' is present, must not specify other {what}"
+            yield causes.invalid(path, values, rule)
     elif supported and not set(values) <= set(supported):
         yield causes.not_supported(path, values, supported)
 
@@ -125,7 +145,9 @@ def _resource_rule(path: str, rule: Raw) -> Causes:
         yield from _list(f"{path}.namespaces", namespaces)
     if "*" not in namespaces:
         for index, each in enumerate(namespaces):
-            yield from check_name(f"{path}.namespaces[{index}]", each, problems_of_dns_label)
+            for problem in problems_of_dns_label(each):
+                why = f"each member of this list must be '*' or a DNS-1123 label; {problem}"
+                yield causes.invalid(f"{path}.namespaces[{index}]", each, why)
 
 
 def _url_rule(path: str, rule: Raw) -> Causes:
@@ -151,7 +173,11 @@ def _url_problem(url: str) -> str:
     if "//" in url:
         return "must not contain double slash"
     stars = url.count("*")
-    return "" if not stars or (stars == 1 and url.endswith("/*")) else "'*' must be the last part"
+    return (
+        ""
+        if not stars or (stars == 1 and url.endswith("/*"))
+        else "wildcard can only do suffix matching"
+    )
 
 
 # --- priority levels
@@ -163,19 +189,19 @@ def _level(obj: Raw, _: Raw | None) -> Causes:
     spec, name = obj.get("spec") or {}, (obj.get("metadata") or {}).get("name")
     kind, limited, exempt = spec.get("type") or "", spec.get("limited"), spec.get("exempt")
     if (name == "exempt") != (kind == "Exempt"):
-        rule = "the level named exempt, and no other, has the type Exempt"
+        rule = "must be 'Exempt' if and only if `name` is 'exempt'"
         yield causes.invalid("spec.type", kind, rule)
     if kind == "Exempt":
         yield from _exempt(exempt or {})
         if limited is not None:
-            yield causes.forbidden("spec.limited", "must be nil if the type is not Limited")
+            yield causes.forbidden("spec.limited", "")
     elif kind == "Limited":
         if limited is not None:
             yield from _limited(limited)
         else:
-            yield causes.required("spec.limited", "must not be empty when type is Limited")
+            yield causes.required("spec.limited", "")
         if exempt is not None:
-            yield causes.forbidden("spec.exempt", "must be nil if the type is Limited")
+            yield causes.forbidden("spec.exempt", "")
     elif kind:
         yield causes.not_supported("spec.type", kind, ("Exempt", "Limited"))
     else:
@@ -185,14 +211,18 @@ def _level(obj: Raw, _: Raw | None) -> Causes:
 def _exempt(exempt: Raw) -> Causes:
     path = "spec.exempt"
     shares = exempt.get("nominalConcurrencyShares")
-    yield from check_minimum(f"{path}.nominalConcurrencyShares", shares)
+    if (shares or 0) < 0:
+        rule = "must be a non-negative integer"
+        yield causes.invalid(f"{path}.nominalConcurrencyShares", shares, rule)
     yield from check_range(f"{path}.lendablePercent", exempt.get("lendablePercent"), 0, 100)
 
 
 def _limited(limited: Raw) -> Causes:
     path, response = "spec.limited", limited.get("limitResponse") or {}
     shares = limited.get("nominalConcurrencyShares")
-    yield from check_minimum(f"{path}.nominalConcurrencyShares", shares)
+    if (shares or 0) < 0:
+        rule = "must be a non-negative integer"
+        yield causes.invalid(f"{path}.nominalConcurrencyShares", shares, rule)
     kind, queuing = response.get("type") or "", response.get("queuing")
     where = f"{path}.limitResponse"
     if kind == "Queue" and queuing is not None:
@@ -201,11 +231,13 @@ def _limited(limited: Raw) -> Causes:
         yield causes.not_supported(f"{where}.type", kind, ("Queue", "Reject"))
     yield from check_range(f"{path}.lendablePercent", limited.get("lendablePercent"), 0, 100)
     borrowed = limited.get("borrowingLimitPercent")
-    yield from check_minimum(f"{path}.borrowingLimitPercent", borrowed)
+    if (borrowed or 0) < 0:
+        rule = "if specified, must be a non-negative integer"
+        yield causes.invalid(f"{path}.borrowingLimitPercent", borrowed, rule)
     if kind == "Reject" and queuing is not None:
-        yield causes.forbidden(f"{where}.queuing", "must be nil if the type is not Queue")
+        yield causes.forbidden(f"{where}.queuing", "")
     elif kind == "Queue" and queuing is None:
-        yield causes.required(f"{where}.queuing", "must not be empty if the type is Queue")
+        yield causes.required(f"{where}.queuing", "")
     elif not kind:
         yield causes.required(f"{where}.type")
 
@@ -214,16 +246,27 @@ def _queuing(path: str, queuing: Raw) -> Causes:
     # `ValidatePriorityLevelQueuingConfiguration`.
     length, queues = queuing.get("queueLengthLimit") or 0, queuing.get("queues") or 0
     hand = queuing.get("handSize") or 0
-    yield from check_minimum(f"{path}.queueLengthLimit", length, 1)
-    yield from check_range(f"{path}.queues", queues, 1, _MAX_QUEUES)
+    if length < 1:
+        yield causes.invalid(f"{path}.queueLengthLimit", length, "must be positive")
+    yield from _positive(f"{path}.queues", queues, _MAX_QUEUES, "must be positive")
     if hand <= 0:
         yield causes.invalid(f"{path}.handSize", hand, "must be positive")
     elif hand > queues:
         rule = f"should not be greater than queues ({queues})"
         yield causes.invalid(f"{path}.handSize", hand, rule)
     elif _entropy_bits(queues, hand) > _MAX_HASH_BITS:
-        rule = f"{queues} queues and this hand need more than {_MAX_HASH_BITS} bits of a hash"
+        rule = (
+            f"required entropy bits of deckSize {queues} and handSize {hand} should not be "
+            f"greater than {_MAX_HASH_BITS}"
+        )
         yield causes.invalid(f"{path}.handSize", hand, rule)
+
+
+def _positive(path: str, value: int, highest: int, rule: str) -> Causes:
+    if value < 1:
+        yield causes.invalid(path, value, rule)
+    elif value > highest:
+        yield causes.invalid(path, value, f"must not be greater than {highest}")
 
 
 def _entropy_bits(queues: int, hand: int) -> int:

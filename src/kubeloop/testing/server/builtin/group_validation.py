@@ -56,7 +56,8 @@ def _binding(*, namespaced: bool) -> _Check:
         for index, subject in enumerate_objects(obj.get("subjects")):
             yield from _subject(subject, f"subjects[{index}]", namespaced=namespaced)
         if old is not None:
-            yield from check_unchanged("roleRef", ref, old.get("roleRef"))
+            before = old.get("roleRef")
+            yield from check_unchanged("roleRef", ref, before, "rbac/v1.RoleRef")
 
     return check
 
@@ -95,12 +96,14 @@ def _aggregation(rule: _Raw) -> Causes:
     # `ValidateClusterRole` reports a selector with invalid labels twice.
     path, selectors = "aggregationRule.clusterRoleSelectors", rule.get("clusterRoleSelectors")
     if not selectors:
-        yield causes.required(path, "at least one selector is required")
+        yield causes.required(
+            path, "at least one clusterRoleSelector required if aggregationRule is non-nil"
+        )
     for index, selector in enumerate_objects(selectors):
         found = list(check_selector(f"{path}[{index}]", selector))
         yield from found
         if found:
-            yield causes.invalid(f"{path}[{index}]", None, "invalid label selector")
+            yield causes.invalid(f"{path}[{index}]", None, "invalid label selector.")
 
 
 def _rule(rule: _Raw, path: str, *, namespaced: bool) -> Causes:

@@ -41,8 +41,14 @@ def _failure_rule(rule: _Raw, spec: _Raw, path: str, names: set[Any]) -> Causes:
     action, codes = rule.get("action"), rule.get("onExitCodes")
     conditions = rule.get("onPodConditions")
     if action == "FailIndex" and spec.get("backoffLimitPerIndex") is None:
-        yield causes.invalid(f"{path}.action", action, "requires backoffLimitPerIndex")
-    yield from check_choice(f"{path}.action", action, _ACTIONS, required=True)
+        yield causes.invalid(
+            f"{path}.action", action, "requires the backoffLimitPerIndex to be set"
+        )
+    if not action:
+        listed = " ".join(map(causes.quoted, _ACTIONS))
+        yield causes.required(f"{path}.action", f"valid values: [{listed}]")
+    else:
+        yield from check_choice(f"{path}.action", action, _ACTIONS)
     if isinstance(codes, Mapping):
         yield from _exit_codes(codes, f"{path}.onExitCodes", names)
     for index, each in enumerate_objects(conditions):
@@ -52,7 +58,11 @@ def _failure_rule(rule: _Raw, spec: _Raw, path: str, names: set[Any]) -> Causes:
         yield from check_choice(f"{where}.status", each.get("status"), statuses, required=True)
     if bool(conditions) == (codes is not None):
         # The value is left out of this message, as kube-apiserver does.
-        rule_text = "Invalid value: one of onExitCodes and onPodConditions is required"
+        rule_text = "Invalid value: specifying one of OnExitCodes and OnPodConditions is required"
+        if conditions:
+            rule_text = (
+                "Invalid value: specifying both OnExitCodes and OnPodConditions is not supported"
+            )
         yield Cause(path, "FieldValueInvalid", rule_text)
 
 
@@ -61,7 +71,11 @@ def _exit_codes(codes: _Raw, path: str, names: set[Any]) -> Causes:
     yield from check_choice(f"{path}.operator", operator, ("In", "NotIn"), required=True)
     name = codes.get("containerName")
     if name is not None and name not in names:
-        yield causes.invalid(f"{path}.containerName", name, "must be a container of the template")
+        yield causes.invalid(
+            f"{path}.containerName",
+            name,
+            "must be one of the container or initContainer names in the pod template",
+        )
     if not values:
         yield causes.invalid(f"{path}.values", values, "at least one value is required")
     elif len(values) > 255:
@@ -96,7 +110,9 @@ def _success_rule(rule: _Raw, completions: int, path: str) -> Causes:
     indexes, count = rule.get("succeededIndexes"), rule.get("succeededCount")
     where = f"{path}.succeededCount"
     if indexes is None and count is None:
-        yield causes.required(path, "one of succeededCount and succeededIndexes is required")
+        yield causes.required(
+            path, "at least one of succeededCount or succeededIndexes must be specified"
+        )
     total: int | None = 0
     if indexes is not None:
         if len(indexes) > _MAX_INDEXES:
@@ -110,7 +126,11 @@ def _success_rule(rule: _Raw, completions: int, path: str) -> Causes:
         if count > completions:
             yield causes.invalid(where, count, f"must be at most {completions}")
         if indexes is not None and count > (total or 0):
-            yield causes.invalid(where, count, "must be at most the number of succeededIndexes")
+            rule_text = (
+                f"must be less than or equal to {total or 0} (the number of indexes in the "
+                "specified succeededIndexes field)"
+            )
+            yield causes.invalid(where, count, rule_text)
 
 
 def _count_indexes(text: str, completions: int) -> int | None:

@@ -116,7 +116,9 @@ def _restart_policy(spec: _Raw, path: str, *, has_policy: bool) -> Causes:
     elif policy not in {"OnFailure", "Never"}:
         yield causes.not_supported(path, policy, ("OnFailure", "Never"))
     elif has_policy and policy != "Never":
-        yield causes.invalid(path, policy, 'only "Never" is supported with a podFailurePolicy')
+        yield causes.invalid(
+            path, policy, 'only "Never" is supported when podFailurePolicy is specified'
+        )
 
 
 def _managed_by(spec: _Raw, path: str) -> Causes:
@@ -129,7 +131,7 @@ def _managed_by(spec: _Raw, path: str) -> Causes:
         return
     domain, slash, rest = name.partition("/")
     if not slash or not domain or not rest:
-        yield causes.invalid(path, name, 'must be a domain and a path (such as "acme.io/foo")')
+        yield causes.invalid(path, name, 'must be a domain-prefixed path (such as "acme.io/foo")')
     elif problems_of_dns_subdomain(domain):
         yield causes.invalid(path, domain, "must begin with a domain")
     elif not _is_path(rest):
@@ -146,7 +148,9 @@ def _completion_mode(spec: _Raw, path: str) -> Causes:
         if completions is None:
             yield causes.required(f"{path}.completions", "when completion mode is Indexed")
         if parallelism > _MAX_PARALLELISM:
-            rule = f"must be at most {_MAX_PARALLELISM} when completion mode is Indexed"
+            rule = (
+                f"must be less than or equal to {_MAX_PARALLELISM} when completion mode is Indexed"
+            )
             yield causes.invalid(f"{path}.parallelism", parallelism, rule)
         if completions is not None and failed is not None and failed > completions:
             rule = "must be less than or equal to completions"
@@ -172,9 +176,9 @@ def _job_change(spec: _Raw, before: _Raw) -> Causes:
     if before.get("suspend"):
         new, old = _immutable_template(new), _immutable_template(old)
         inner = (new or {}).get("spec"), (old or {}).get("spec")
-        yield from check_unchanged("spec.template.spec", *inner)
+        yield from check_unchanged("spec.template.spec", *inner, "core/v1.PodSpec")
     else:
-        yield from check_unchanged("spec.template", new, old)
+        yield from check_unchanged("spec.template", new, old, "core/v1.PodTemplateSpec")
     names = ("completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy")
     for field in (*names, "successPolicy"):
         yield from check_unchanged(f"spec.{field}", spec.get(field), before.get(field))
@@ -236,7 +240,9 @@ def _job_times(obj: _Raw, status: _Raw, before: _Raw) -> Causes:
     end, start = status.get("completionTime"), status.get("startTime")
     where = "status.completionTime"
     if end and not is_complete:
-        yield causes.invalid(where, end, "requires the condition Complete")
+        yield causes.invalid(
+            where, end, "cannot set completionTime when there is no Complete=True condition"
+        )
     if not end and is_complete:
         yield causes.required(where, "completionTime is required for Complete jobs")
     if end and start and end < start:
@@ -310,14 +316,14 @@ def _cron_job(obj: _Raw, old: _Raw | None) -> Causes:
 def _schedule(spec: _Raw, before: _Raw) -> Causes:
     schedule, where = spec.get("schedule") or "", "spec.schedule"
     if not schedule:
-        yield causes.required(where)
+        yield causes.declared(causes.required(where))
         return
     problem = problem_of_schedule(schedule)
     if problem:
         yield causes.invalid(where, schedule, problem)
     if "TZ" in schedule:
         if "TZ" not in (before.get("schedule") or ""):
-            rule = "a time zone belongs into timeZone, not into TZ or CRON_TZ"
+            rule = "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"
             yield causes.invalid(where, schedule, rule)
         elif spec.get("timeZone") is not None:
             rule = "TZ and CRON_TZ exclude timeZone"

@@ -13,6 +13,7 @@ from kubeloop.meta import problems_of_label_key
 from kubeloop.wire import Quantity
 
 from ..values import causes
+from ..values.go_values import printed
 from .resource_rules import (
     HUGE_PAGES,
     STANDARD_RESOURCES,
@@ -64,7 +65,9 @@ def problems_of_limit_range(obj: _Raw, _: _Raw | None) -> Causes:
         found = list(check_label_key(f"{path}.type", kind))
         yield from found
         if not found and "/" not in kind and kind not in _TYPES:
-            yield causes.invalid(f"{path}.type", kind, "must be a standard type or have a domain")
+            yield causes.invalid(
+                f"{path}.type", kind, "must be a standard limit type or fully qualified"
+            )
         if kind in seen:
             yield causes.duplicate(f"{path}.type", kind)
         seen.add(kind)
@@ -90,12 +93,13 @@ def _item(item: _Raw, kind: str, path: str) -> Causes:
         amounts[field] = {name: value for name, value in parsed.items() if value is not None}
     storage = {*(item.get("min") or ()), *(item.get("max") or ())}
     if kind == "PersistentVolumeClaim" and "storage" not in storage:
-        rule = "either a minimum or a maximum of storage is required"
+        rule = "either minimum or maximum storage value is required, but neither was provided"
         yield causes.required(f"{path}.limits", rule)
     for name in dict.fromkeys(name for values in amounts.values() for name in values):
         yield from _amounts(name, {key: values.get(name) for key, values in amounts.items()}, path)
 
 
+_TERMS: Final = {"defaultRequest": "default request"}
 # Which amount must not exceed which; and which of them is reported, and where.
 _ORDER: Final = (
     ("min", "max", "min", "min"),
@@ -111,14 +115,17 @@ def _amounts(name: str, found: Mapping[str, Quantity | None], path: str) -> Caus
     for low, high, where, shown in _ORDER:
         one, two, value = found.get(low), found.get(high), found.get(shown)
         if one is not None and two is not None and value is not None and one > two:
-            rule = f"{low} {one.canonical()} is greater than {high} {two.canonical()}"
+            rule = (
+                f"{_TERMS.get(low, low)} value {one.canonical()} is greater than "
+                f"{_TERMS.get(high, high)} value {two.canonical()}"
+            )
             yield causes.invalid(f"{path}.{where}[{name}]", value.canonical(), rule)
     ratio, low_value, high_value = (
         found.get(key) for key in ("maxLimitRequestRatio", "min", "max")
     )
     where = f"{path}.maxLimitRequestRatio[{name}]"
     if ratio is not None and ratio < _ONE:
-        yield causes.invalid(where, ratio.canonical(), "must not be less than 1")
+        yield causes.invalid(where, ratio.canonical(), f"ratio {ratio.canonical()} is less than 1")
     if ratio is not None and low_value is not None and high_value is not None:
         limit = high_value.as_decimal() / (low_value.as_decimal() or 1)
         if ratio.as_decimal() > limit:
@@ -144,7 +151,7 @@ def problems_of_quota(obj: _Raw, old: _Raw | None) -> Causes:
             yield causes.invalid("spec.scopes", scopes, "unsupported scope")
         for name in sorted(hard):
             if _is_quota_resource(name) and not _is_scoped(scope, name):
-                yield causes.invalid("spec.scopes", scopes, "unsupported scope for a resource")
+                yield causes.invalid("spec.scopes", scopes, "unsupported scope applied to resource")
     for pair in _PAIRS:
         if {*pair} <= {*scopes}:
             yield causes.invalid("spec.scopes", scopes, "conflicting scopes")
@@ -203,13 +210,22 @@ def _selector(selector: _Raw, hard: _Raw) -> Causes:
             yield causes.invalid(f"{path}.scopeName", scope, "unsupported scope")
         for name in sorted(hard):
             if _is_quota_resource(name) and not _is_scoped(scope, name):
-                yield causes.invalid(path, dict(selector), "unsupported scope for a resource")
+                shown = printed("core/v1.ScopeSelector", selector)
+                yield causes.invalid(path, shown, "unsupported scope applied to resource")
         is_plain = scope in _SCOPES - {"PriorityClass", "VolumeAttributesClass"}
         if is_plain and operator != "Exists":
-            yield causes.invalid(f"{path}.operator", operator, "must be 'Exists' for this scope")
+            rule = (
+                "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, "
+                "ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, "
+                "ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity"
+            )
+            yield causes.invalid(f"{path}.operator", operator, rule)
         if operator in {"In", "NotIn"}:
             if not values:
-                rule = "must be at least one value when `operator` is 'In' or 'NotIn'"
+                rule = (
+                    "must be at least one value when `operator` is 'In' or 'NotIn' for scope "
+                    "selector"
+                )
                 yield causes.required(f"{path}.values", rule)
         elif operator in {"Exists", "DoesNotExist"}:
             if values:

@@ -24,7 +24,9 @@ from kubeloop.meta import (
 from kubeloop.wire import InvalidArgument
 
 from ..values import causes
+from ..values.go_values import printed
 from .value_rules import (
+    IP_RULE,
     Causes,
     check_labels,
     check_minimum,
@@ -80,13 +82,13 @@ def problems_of_metadata(
             yield from check_name(
                 "metadata.generateName", prefix, _rule_for(group, kind, prefix=True)
             )
-    yield from _finalizer_problems(finalizers)
-    if _qualifies_finalizers(group):
-        yield from _unqualified_problems(finalizers)
     yield from check_minimum("metadata.generation", new.get("generation"))
     yield from check_labels("metadata.labels", new.get("labels"))
     yield from _annotation_problems(new.get("annotations") or {})
     yield from _owner_problems(new.get("ownerReferences") or [])
+    yield from _finalizer_problems(finalizers)
+    if _qualifies_finalizers(group):
+        yield from _unqualified_problems(finalizers)
 
 
 def _name_problems(group: str, kind: str, new: Mapping[str, Any]) -> Causes:
@@ -117,7 +119,7 @@ def _problems_of_address(name: str) -> list[str]:
         is_canonical = str(ip_address(name)) == name
     except ValueError:
         is_canonical = False
-    return [] if is_canonical else ["must be an IP address in canonical form"]
+    return [] if is_canonical or not name else [IP_RULE]
 
 
 def _change_problems(new: Mapping[str, Any], old: Mapping[str, Any]) -> Causes:
@@ -188,8 +190,8 @@ def _owner_problems(owners: list[Any]) -> Causes:
             if controller:
                 yield causes.invalid(
                     path,
-                    owners,
-                    'Only one reference can have Controller set to true. Causes "true" in '
+                    printed("[]meta/v1.OwnerReference", owners),
+                    'Only one reference can have Controller set to true. Found "true" in '
                     f"references for {controller} and {current}",
                 )
             controller = controller or current
@@ -205,7 +207,7 @@ def _one_owner(owner: Mapping[str, Any], path: str) -> Causes:
         yield causes.invalid(f"{path}.apiVersion", api_version, rule)
     if (api_version, owner.get("kind")) == ("v1", "Event"):
         rule = "/v1, Kind=Event is disallowed from being an owner"
-        yield causes.invalid(path, dict(owner), rule)
+        yield causes.invalid(path, printed("meta/v1.OwnerReference", owner), rule)
 
 
 def _is_api_version(text: str) -> bool:

@@ -40,25 +40,29 @@ def problems_of_network_policy(obj: _Raw, _: _Raw | None) -> Causes:
                 yield from _peer(each, f"{path}.{peers}[{number}]")
     types = spec.get("policyTypes") or []
     if len(types) > 2:
-        yield causes.invalid("spec.policyTypes", types, "may not specify more than two types")
+        yield causes.invalid("spec.policyTypes", types, "may not specify more than two policyTypes")
         return
     for index, kind in enumerate(types):
-        yield from check_choice(f"spec.policyTypes[{index}]", kind, ("Egress", "Ingress"))
+        yield from check_choice(f"spec.policyTypes[{index}]", kind, ("Ingress", "Egress"))
 
 
 def _policy_port(each: _Raw, path: str) -> Causes:
     # `ValidateNetworkPolicyPort`.
     port, end = each.get("port"), each.get("endPort")
-    yield from check_choice(f"{path}.protocol", each.get("protocol"), ("SCTP", "TCP", "UDP"))
+    yield from check_choice(f"{path}.protocol", each.get("protocol"), ("TCP", "UDP", "SCTP"))
     if port is None:
         if end is not None:
-            yield causes.invalid(f"{path}.endPort", end, "must have a port")
+            yield causes.invalid(
+                f"{path}.endPort", end, "may not be specified when `port` is not specified"
+            )
         return
     yield from check_port_or_name(f"{path}.port", port)
     if end is None:
         return
     if isinstance(port, str):
-        yield causes.invalid(f"{path}.endPort", end, "requires a port that is a number")
+        yield causes.invalid(
+            f"{path}.endPort", end, "may not be specified when `port` is non-numeric"
+        )
         return
     if end < port:
         rule = "must be greater than or equal to `port`"
@@ -86,7 +90,7 @@ def _peer(peer: _Raw, path: str) -> Causes:
 def _ip_block(block: _Raw, path: str) -> Causes:
     network = block.get("cidr") or ""
     if not network:
-        yield causes.required(f"{path}.cidr")
+        yield causes.declared(causes.required(f"{path}.cidr"))
         return
     problems = list(check_cidr(f"{path}.cidr", network))
     yield from problems

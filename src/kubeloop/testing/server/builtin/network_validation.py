@@ -89,8 +89,20 @@ def _ingress(obj: _Raw, old: _Raw | None) -> Causes:
 
 def _host(path: str, host: str) -> Causes:
     # A wildcard stands for the first part of a name.
-    if host and problems_of_dns_subdomain(host.removeprefix("*.")):
+    if "*" in host:
+        if not host.startswith("*.") or problems_of_dns_subdomain(host.removeprefix("*.")):
+            yield causes.invalid(path, host, _WILDCARD)
+    elif host:
         yield from check_name(path, host, problems_of_dns_subdomain)
+
+
+_LABEL: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_WILDCARD: Final = (
+    "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which "
+    "must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric "
+    "character (e.g. '*.example.com', regex used for validation is "
+    rf"'\*\.{_LABEL}(\.{_LABEL})*')"
+)
 
 
 def _paths(http: _Raw, path: str) -> Causes:
@@ -139,7 +151,7 @@ def _typed_reference(ref: _Raw, path: str) -> Causes:
         yield from check_name(f"{path}.apiGroup", ref["apiGroup"], problems_of_dns_subdomain)
     for field in ("kind", "name"):
         if not ref.get(field):
-            yield causes.required(f"{path}.{field}", f"{field} is required")
+            yield causes.declared(causes.required(f"{path}.{field}"))
         else:
             yield from check_name(f"{path}.{field}", ref[field], problems_of_path_segment)
 
@@ -187,7 +199,7 @@ def _ingress_class(obj: _Raw, old: _Raw | None) -> Causes:
     if not controller:
         yield causes.required(where)
     elif not _is_domain_path(controller):
-        rule = "must be a domain-prefixed path (such as acme.io/foo)"
+        rule = 'must be a domain-prefixed path (such as "acme.io/foo")'
         yield causes.invalid(where, controller, rule)
     parameters = spec.get("parameters")
     if isinstance(parameters, Mapping):
@@ -218,10 +230,7 @@ def _class_parameters(parameters: _Raw, path: str) -> Causes:
 
 
 def _ip_address(obj: _Raw, old: _Raw | None) -> Causes:
-    # `ValidateIPAddress`: the name is the address, in canonical notation.
-    name = (obj.get("metadata") or {}).get("name") or ""
-    if old is None and (not ip_family(name) or str(ipaddress.ip_address(name)) != name):
-        yield causes.invalid("metadata.name", name, "must be an IP address in canonical form")
+    # `ValidateIPAddress`.
     spec = obj.get("spec") or {}
     parent, where = spec.get("parentRef"), "spec.parentRef"
     if not isinstance(parent, Mapping):
@@ -258,7 +267,10 @@ def _service_network(obj: _Raw, old: _Raw | None) -> Causes:
         yield from check_cidr(f"{where}[{index}]", each)
     families = [ip_family(each.partition("/")[0]) for each in networks]
     if len(networks) == 2 and all(map(is_network, networks)) and families[0] == families[1]:
-        rule = "has two values of one IP family"
+        rule = (
+            "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and "
+            "2001:db8::/64"
+        )
         yield causes.invalid(where, networks, rule)
 
 
@@ -269,10 +281,6 @@ def _endpoint_slice(obj: _Raw, old: _Raw | None) -> Causes:
     # `ValidateEndpointSlice`.
     kind = obj.get("addressType")
     yield from check_choice("addressType", kind, ("FQDN", "IPv4", "IPv6"), required=True)
-    # Endpoints that an update leaves alone need not be valid.
-    if old is None or not json_equal(obj.get("endpoints"), old.get("endpoints")):
-        for index, each in enumerate_objects(obj.get("endpoints")):
-            yield from _endpoint(each, kind, f"endpoints[{index}]")
     seen: set[str] = set()
     for index, each in enumerate_objects(obj.get("ports")):
         path, name = f"ports[{index}]", each.get("name") or ""
@@ -285,6 +293,10 @@ def _endpoint_slice(obj: _Raw, old: _Raw | None) -> Causes:
         yield from check_choice(f"{path}.protocol", protocol, protocols, required=True)
         if each.get("appProtocol") is not None:
             yield from check_label_key(f"{path}.appProtocol", each["appProtocol"])
+    # Endpoints that an update leaves alone need not be valid.
+    if old is None or not json_equal(obj.get("endpoints"), old.get("endpoints")):
+        for index, each in enumerate_objects(obj.get("endpoints")):
+            yield from _endpoint(each, kind, f"endpoints[{index}]")
     if old is not None and kind != old.get("addressType"):
         # A declarative rule, which does not print the value.
         yield causes.invalid("addressType", None, causes.IMMUTABLE)
@@ -293,7 +305,7 @@ def _endpoint_slice(obj: _Raw, old: _Raw | None) -> Causes:
 def _endpoint(each: _Raw, kind: Any, path: str) -> Causes:
     addresses = each.get("addresses") or []
     if not addresses:
-        yield causes.required(f"{path}.addresses", "must contain at least 1 address")
+        yield causes.declared(causes.required(f"{path}.addresses"))
     elif len(addresses) > 100:
         yield causes.too_many(f"{path}.addresses", len(addresses), 100)
     for index, address in enumerate(addresses):
@@ -324,17 +336,21 @@ def _hints(each: _Raw, path: str, field: str, what: str) -> Causes:
 def _address(address: str, kind: Any, path: str, index: int) -> Causes:
     where = f"{path}[{index}]"
     if kind == "FQDN":
-        if len(address.removesuffix(".").split(".")) < 2 or problems_of_dns_subdomain(
-            address.removesuffix(".")
-        ):
-            yield causes.invalid(where, address, "must be a fully qualified domain name")
+        name = address.removesuffix(".")
+        problems = problems_of_dns_subdomain(name)
+        yield from (causes.invalid(where, address, problem) for problem in problems)
+        if not problems and "." not in name:
+            rule = "should be a domain with at least two segments separated by dots"
+            yield causes.invalid(where, address, rule)
     elif kind in {"IPv4", "IPv6"}:
         found = list(check_ip(where, address))
         if found:
             yield from found
             return
         if kind == "IPv6" and str(ipaddress.ip_address(address)) != address:
-            yield causes.invalid(where, address, "must be in canonical form")
+            yield causes.invalid(
+                where, address, f'must be in canonical form ("{ipaddress.ip_address(address)}")'
+            )
             return
         if ip_family(address) != kind:
             yield causes.invalid(path, address, f"must be an {kind} address")

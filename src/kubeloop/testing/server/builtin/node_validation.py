@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 from kubeloop.meta import problems_of_label_value
 
 from ..values import causes
+from ..values.go_values import printed
 from .resource_rules import check_amount
 from .scheduling_validation import EFFECTS
 from .value_rules import (
@@ -53,7 +54,8 @@ def _taints(spec: _Raw) -> Causes:
         effect = each.get("effect")
         yield from check_choice(f"{path}.effect", effect, EFFECTS, required=True)
         if (effect, key) in seen:
-            yield causes.duplicate(path, dict(each))
+            rule = "taints must be unique by key and effect pair"
+            yield causes.duplicate(path, printed("core/v1.Taint", each), rule)
         seen.add((effect, key))
 
 
@@ -64,7 +66,7 @@ def _networks(spec: _Raw) -> Causes:
     if len(networks) > 1:
         families = {ip_family(each.partition("/")[0]) for each in networks}
         if len(families) != 2 or len(networks) > 2:
-            rule = "has two networks of one IP family"
+            rule = "may specify no more than one CIDR for each IP family"
             yield causes.invalid(where, networks, rule)
 
 
@@ -72,7 +74,8 @@ def _change(spec: _Raw, status: _Raw, before: _Raw) -> Causes:
     seen: list[Any] = []
     for index, each in enumerate_objects(status.get("addresses")):
         if each in seen:
-            yield causes.duplicate(f"status.addresses[{index}]", dict(each))
+            address = printed("core/v1.NodeAddress", each)
+            yield causes.duplicate(f"status.addresses[{index}]", address)
         seen.append(each)
     former = before.get("podCIDRs")
     if former and spec.get("podCIDRs") != former:
@@ -80,4 +83,4 @@ def _change(spec: _Raw, status: _Raw, before: _Raw) -> Causes:
         yield causes.forbidden("spec.podCIDRs", rule)
     provider = before.get("providerID")
     if provider and (spec.get("providerID") or "") != provider:
-        yield causes.invalid("spec.providerID", None, "must not change once it is set")
+        yield causes.invalid("spec.providerID", None, "field cannot be modified once set")

@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias
 from kubeloop.meta import problems_of_dns_subdomain
 
 from ..values import causes
+from ..values.go_values import changes
 from ..values.json_values import json_equal, value_at
 from .quality import quality_of_service
 from .value_rules import (
@@ -69,7 +70,8 @@ def problems_of_pod_change(new: _Raw, old: _Raw, *, subresource: str | None = No
     if not json_equal(
         _immutable_part(spec, before, writable), _immutable_part(before, before, writable)
     ):
-        yield causes.forbidden("spec", _CHANGEABLE)
+        one, two = (_immutable_part(each, before, writable) for each in (before, spec))
+        yield causes.forbidden("spec", _CHANGEABLE + changes("core/v1.PodSpec", one, two))
 
 
 def _annotations(new: _Raw, old: _Raw) -> Causes:
@@ -130,7 +132,7 @@ def _added_gates(spec: _Raw, before: _Raw) -> Causes:
     former = {each.get("name") for _, each in enumerate_objects(before.get("schedulingGates"))}
     for index, each in enumerate_objects(spec.get("schedulingGates")):
         if each.get("name") not in former:
-            rule = f"gates can only be removed, and '{each.get('name')}' is new"
+            rule = f"only deletion is allowed, but found new scheduling gate '{each.get('name')}'"
             yield causes.forbidden(f"spec.schedulingGates[{index}].name", rule)
 
 
@@ -138,13 +140,17 @@ def _node_constraints(spec: _Raw, before: _Raw) -> Causes:
     # A gated pod may only become more constrained.
     new, old = spec.get("nodeSelector") or {}, before.get("nodeSelector") or {}
     if not old.items() <= new.items():
-        rule = "only additions to spec.nodeSelector are allowed"
+        rule = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
         yield causes.invalid("spec.nodeSelector", new, rule)
     path = ("affinity", "nodeAffinity", _REQUIRED, "nodeSelectorTerms")
     terms, former = value_at(spec, *path) or [], value_at(before, *path) or []
     where = f"spec.{'.'.join(path)}"
     if former and len(former) != len(terms):
-        yield causes.invalid(where, terms or None, "terms may not be added or removed")
+        yield causes.invalid(
+            where,
+            terms or None,
+            "no additions/deletions to non-empty NodeSelectorTerms list are allowed",
+        )
         return
     for index, each in enumerate(former):
         if not _has_only_additions(terms[index], each):
@@ -205,7 +211,7 @@ def _resize(new: _Raw, old: _Raw) -> Causes:
     # The class decides how the kernel treats the pod, so it is fixed when the pod starts.
     before = value_at(old, "status", "qosClass") or quality_of_service(old)
     if quality_of_service(new) != before:
-        rule = "a resize cannot change the QoS class"
+        rule = "Pod QOS Class may not change as a result of resizing"
         yield causes.invalid("spec", before, rule)
     for group in ("initContainers", "containers"):
         pairs = zip(
@@ -299,5 +305,8 @@ def _addresses(status: _Raw, before: _Raw, single: str, several: str) -> Causes:
             yield from check_ip(f"{path}[{index}]", each)
     families = [ip_family(each) for each in found]
     if len(found) > 1 and (len(found) > 2 or families[0] == families[1]) and all(families):
-        rule = "has two values of one IP family"
+        rule = (
+            "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and "
+            "2001:db8::/64"
+        )
         yield causes.invalid(path, status.get(several), rule)

@@ -13,8 +13,10 @@ from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
 from kubeloop.meta import problems_of_dns_label, problems_of_dns_subdomain
+from kubeloop.wire import Quantity
 
 from ..values import causes
+from ..values.go_values import printed
 from .container_validation import problems_of_containers
 from .resource_rules import check_resource_name, check_resources
 from .scheduling_validation import problems_of_placement, problems_of_tolerations
@@ -101,7 +103,7 @@ def problems_of_pod_annotations(annotations: Mapping[str, str], spec: _Raw) -> C
     # `ValidatePodSpecificAnnotations`.
     path = "metadata.annotations"
     if _STATIC_POD in annotations and not spec.get("nodeName"):
-        rule = "must set spec.nodeName for the copy of a static pod"
+        rule = "must set spec.nodeName if mirror pod annotation is set"
         yield causes.invalid(f"{path}[{_STATIC_POD}]", annotations[_STATIC_POD], rule)
     cost = annotations.get(_DELETION_COST)
     if cost is not None and not _is_deletion_cost(cost):
@@ -126,7 +128,7 @@ def _app_armor_annotation(key: str, value: str, spec: _Raw) -> Causes:
     if all(each.get("name") != name for _, each in containers_of(spec, "")):
         yield causes.invalid(where, name, "container not found")
     if value not in {"", "runtime/default", "unconfined"} and not value.startswith("localhost/"):
-        yield causes.invalid(where, value, "invalid AppArmor profile name")
+        yield causes.invalid(where, value, f"invalid AppArmor profile name: {causes.quoted(value)}")
 
 
 # --- the spec
@@ -148,7 +150,11 @@ def problems_of_pod_spec(spec: _Raw, path: str) -> Causes:
     yield from problems_of_pod_security(context, f"{path}.securityContext")
     if spec.get("shareProcessNamespace") and spec.get("hostPID"):
         shared = spec["shareProcessNamespace"]
-        yield causes.invalid(f"{path}.shareProcessNamespace", shared, "excludes hostPID")
+        yield causes.invalid(
+            f"{path}.shareProcessNamespace",
+            shared,
+            "ShareProcessNamespace and HostPID cannot both be enabled",
+        )
     yield from _dns_config(spec, f"{path}.dnsConfig")
     yield from problems_of_placement(spec, path)
     yield from problems_of_host_processes(spec, path)
@@ -217,10 +223,12 @@ def _dns_config(spec: _Raw, path: str) -> Causes:
     config = spec.get("dnsConfig")
     if spec.get("dnsPolicy") == "None":
         if not isinstance(config, Mapping):
-            yield causes.required(path, "is required when `dnsPolicy` is None")
+            yield causes.required(path, "must provide `dnsConfig` when `dnsPolicy` is None")
             return
         if not config.get("nameservers"):
-            yield causes.required(f"{path}.nameservers", "is required when `dnsPolicy` is None")
+            yield causes.required(
+                f"{path}.nameservers", "must provide `dnsConfig` when `dnsPolicy` is None"
+            )
             return
     if isinstance(config, Mapping):
         yield from _dns_values(config, path)
@@ -229,11 +237,15 @@ def _dns_config(spec: _Raw, path: str) -> Causes:
 def _dns_values(config: _Raw, path: str) -> Causes:
     servers, searches = config.get("nameservers") or [], config.get("searches") or []
     if len(servers) > 3:
-        yield causes.invalid(f"{path}.nameservers", servers, "must not have more than 3 servers")
+        yield causes.invalid(
+            f"{path}.nameservers", servers, "must not have more than 3 nameservers"
+        )
     for index, each in enumerate(servers):
         yield from check_ip(f"{path}.nameservers[{index}]", each)
     if len(searches) > 32:
-        yield causes.invalid(f"{path}.searches", searches, "must not have more than 32 paths")
+        yield causes.invalid(
+            f"{path}.searches", searches, "must not have more than 32 search paths"
+        )
     if len(" ".join(searches)) > 2048:
         rule = "must not have more than 2048 characters"
         yield causes.invalid(f"{path}.searches", searches, rule)
@@ -261,7 +273,10 @@ def _resource_claims(spec: _Raw, path: str) -> Causes:
             yield from check_name(f"{where}.name", name, problems_of_dns_label)
             seen.add(name)
         if sum(each.get(field) is not None for field in names) != 1:
-            yield causes.invalid(where, dict(each), f"must specify one of: {', '.join(names)}")
+            rule = f"must specify one of: {', '.join(f'`{field}`' for field in names)}"
+            if all(each.get(field) is not None for field in names):
+                rule = f"at most one of {' or '.join(f'`{f}`' for f in names)} may be specified"
+            yield causes.invalid(where, printed("core/v1.PodResourceClaim", each), rule)
         for field in names:
             if each.get(field) is not None:
                 yield from check_name(f"{where}.{field}", each[field], problems_of_dns_subdomain)
@@ -276,13 +291,16 @@ def _pod_resources(spec: _Raw, path: str) -> Causes:
         yield causes.forbidden(where, "may not be set for a windows pod")
         return
     if resources.get("claims") is not None:
-        yield causes.forbidden(f"{where}.claims", "cannot be set for a whole pod")
+        yield causes.forbidden(
+            f"{where}.claims", "claims may not be set for Resources at pod-level"
+        )
     yield from check_resources(resources, where, (), of_pod=True)
     requests, limits = resources.get("requests") or {}, resources.get("limits") or {}
     for name, value in requests.items():
         total, own = _total(spec, name), parse_quantity(value)
         if own is not None and total is not None and total > own.milli_value():
-            rule = "must be at least the sum of the containers' requests"
+            shown = Quantity(f"{total}m").canonical()
+            rule = f"must be greater than or equal to aggregate container requests of {shown}"
             yield causes.invalid(f"{where}.requests[{name}]", own.canonical(), rule)
     for index, container in enumerate_objects(spec.get("containers")):
         for name, value in ((container.get("resources") or {}).get("limits") or {}).items():

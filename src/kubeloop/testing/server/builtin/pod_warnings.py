@@ -31,16 +31,16 @@ _Warnings: TypeAlias = Iterator[str]
 
 # Labels of nodes, with what replaces them.
 DEPRECATED_LABELS: Final = {
-    "beta.kubernetes.io/arch": "deprecated since v1.14; use kubernetes.io/arch",
-    "beta.kubernetes.io/os": "deprecated since v1.14; use kubernetes.io/os",
+    "beta.kubernetes.io/arch": 'deprecated since v1.14; use "kubernetes.io/arch" instead',
+    "beta.kubernetes.io/os": 'deprecated since v1.14; use "kubernetes.io/os" instead',
     "failure-domain.beta.kubernetes.io/region": (
-        "deprecated since v1.17; use topology.kubernetes.io/region"
+        'deprecated since v1.17; use "topology.kubernetes.io/region" instead'
     ),
     "failure-domain.beta.kubernetes.io/zone": (
-        "deprecated since v1.17; use topology.kubernetes.io/zone"
+        'deprecated since v1.17; use "topology.kubernetes.io/zone" instead'
     ),
     "beta.kubernetes.io/instance-type": (
-        "deprecated since v1.17; use node.kubernetes.io/instance-type"
+        'deprecated since v1.17; use "node.kubernetes.io/instance-type" instead'
     ),
     "app.kubernetes.io/created-by": "deprecated since v1.9",
     "scheduler.alpha.kubernetes.io/preferAvoidPods": "deprecated since v1.22; use taints",
@@ -48,21 +48,22 @@ DEPRECATED_LABELS: Final = {
 }
 # Volumes whose plugins are gone, in the order of kube-apiserver's checks.
 DEPRECATED_VOLUMES: Final = {
-    "photonPersistentDisk": "deprecated in v1.11, without effect since v1.16",
-    "gitRepo": "deprecated in v1.11, disabled by default since v1.33",
-    "scaleIO": "deprecated in v1.16, without effect since v1.22",
-    "flocker": "deprecated in v1.22, without effect since v1.25",
-    "storageos": "deprecated in v1.22, without effect since v1.25",
-    "quobyte": "deprecated in v1.22, without effect since v1.25",
-    "glusterfs": "deprecated in v1.25, without effect since v1.26",
-    "cephfs": "deprecated in v1.28, without effect since v1.31",
-    "rbd": "deprecated in v1.28, without effect since v1.31",
+    "photonPersistentDisk": "deprecated in v1.11, non-functional in v1.16+",
+    "gitRepo": "deprecated in v1.11, and disabled by default in v1.33+",
+    "scaleIO": "deprecated in v1.16, non-functional in v1.22+",
+    "flocker": "deprecated in v1.22, non-functional in v1.25+",
+    "storageos": "deprecated in v1.22, non-functional in v1.25+",
+    "quobyte": "deprecated in v1.22, non-functional in v1.25+",
+    "glusterfs": "deprecated in v1.25, non-functional in v1.26+",
+    "cephfs": "deprecated in v1.28, non-functional in v1.31+",
+    "rbd": "deprecated in v1.28, non-functional in v1.31+",
 }
 _ANNOTATIONS: Final = {
-    "scheduler.alpha.kubernetes.io/critical-pod": "priorityClassName",
-    "security.alpha.kubernetes.io/sysctls": "sysctls",
-    "security.alpha.kubernetes.io/unsafe-sysctls": "sysctls",
+    "scheduler.alpha.kubernetes.io/critical-pod": ("v1.16", "priorityClassName"),
+    "security.alpha.kubernetes.io/sysctls": ("v1.11", "sysctls"),
+    "security.alpha.kubernetes.io/unsafe-sysctls": ("v1.11", "sysctls"),
 }
+_NO_SECCOMP: Final = 'non-functional in v1.27+; use the "seccompProfile" field instead'
 _SECCOMP: Final = "seccomp.security.alpha.kubernetes.io/pod"
 _SECCOMP_CONTAINER: Final = "container.seccomp.security.alpha.kubernetes.io/"
 _APP_ARMOR: Final = "container.apparmor.security.beta.kubernetes.io/"
@@ -91,21 +92,21 @@ def template_warnings(template: _Raw, path: str) -> _Warnings:
 
 
 def _annotation_warnings(annotations: Mapping[str, str], spec: _Raw, path: str) -> _Warnings:
-    for key, field in _ANNOTATIONS.items():
+    for key, (since, field) in _ANNOTATIONS.items():
         if key in annotations:
-            yield f"{path}[{key}]: without effect; use {field}"
+            yield f'{path}[{key}]: non-functional in {since}+; use the "{field}" field instead'
     own = spec.get("securityContext") or {}
     if _SECCOMP in annotations and own.get("seccompProfile") is None:
-        yield f"{path}[{_SECCOMP}]: without effect since v1.27; use seccompProfile"
+        yield f"{path}[{_SECCOMP}]: {_NO_SECCOMP}"
     for _, container in containers_of(spec, ""):
         context, name = container.get("securityContext") or {}, container.get("name")
         key = f"{_SECCOMP_CONTAINER}{name}"
         if key in annotations and context.get("seccompProfile") is None:
-            yield f"{path}[{key}]: without effect since v1.27; use seccompProfile"
+            yield f"{path}[{key}]: {_NO_SECCOMP}"
         key = f"{_APP_ARMOR}{name}"
         has_profile = context.get("appArmorProfile") or own.get("appArmorProfile")
         if key in annotations and not has_profile:
-            yield f"{path}[{key}]: deprecated since v1.30; use appArmorProfile"
+            yield f'{path}[{key}]: deprecated since v1.30; use the "appArmorProfile" field instead'
 
 
 @cached_if_valid
@@ -117,7 +118,7 @@ def _spec_warnings(spec: _Raw, path: str) -> _Warnings:
     yield from _repeated(spec, path, "imagePullSecrets", "name")
     for index, each in enumerate_objects(spec.get("imagePullSecrets")):
         if not each.get("name"):
-            yield f"{path}.imagePullSecrets[{index}].name: is empty"
+            yield f'{path}.imagePullSecrets[{index}].name: invalid empty name ""'
     yield from _fractions(spec.get("overhead") or {}, f"{path}.overhead", _BYTES)
     for where, container in containers_of(spec, path):
         resources = container.get("resources") or {}
@@ -126,7 +127,10 @@ def _spec_warnings(spec: _Raw, path: str) -> _Warnings:
         yield from _variables(container, f"{where}.env")
     yield from _ports(spec, path)
     if (spec.get("terminationGracePeriodSeconds") or 0) < 0:
-        yield f"{path}.terminationGracePeriodSeconds: a negative value is treated as 1"
+        yield (
+            f"{path}.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and "
+            "will be treated as 1"
+        )
     yield from _affinity_warnings(spec, f"{path}.affinity")
     for index, each in enumerate((spec.get("dnsConfig") or {}).get("nameservers") or ()):
         yield from address_warnings(f"{path}.dnsConfig.nameservers[{index}]", each)
@@ -154,7 +158,7 @@ def _label_warnings(spec: _Raw, path: str) -> _Warnings:
         if key in DEPRECATED_LABELS:
             yield f"{where}.topologyKey: {key} is {DEPRECATED_LABELS[key]}"
         if each.get("labelSelector") is None:
-            yield f"{where}.labelSelector: is null, which matches no pod"
+            yield f"{where}.labelSelector: a null labelSelector results in matching no pod"
 
 
 def term_warnings(term: _Raw, path: str, *, checks_values: bool = False) -> _Warnings:
@@ -181,7 +185,8 @@ def _affinity_warnings(spec: _Raw, path: str) -> _Warnings:
         ]
         for where, term in found:
             if term.get("labelSelector") is None:
-                yield f"{path}.{kind}.{where}.labelSelector: is null, which matches no pod"
+                below = f"{path}.{kind}.{where}.labelSelector"
+                yield f"{below}: a null labelSelector results in matching no pod"
 
 
 # --- volumes
@@ -191,7 +196,8 @@ def _volume_warnings(spec: _Raw, path: str) -> _Warnings:
     for index, volume in enumerate_objects(spec.get("volumes")):
         for field, text in DEPRECATED_VOLUMES.items():
             if volume.get(field) is not None:
-                yield f"{path}[{index}].{field}: {text}"
+                shown = "storageOS" if field == "storageos" else field
+                yield f"{path}[{index}].{shown}: {text}"
         template = (volume.get("ephemeral") or {}).get("volumeClaimTemplate") or {}
         where = f"{path}[{index}].ephemeral.volumeClaimTemplate.spec"
         yield from storage_warnings(template.get("spec") or {}, where)
@@ -209,20 +215,24 @@ def _fractions(amounts: _Raw, path: str, names: tuple[str, ...]) -> _Warnings:
     for name in names:
         amount = parse_quantity(amounts[name]) if name in amounts else None
         if amount is not None and amount.milli_value() % 1000:
-            yield f"{path}[{name}]: {amount.canonical()} is a fraction of a byte"
+            shown = f'fractional byte value "{amount.canonical()}"'
+            yield f"{path}[{name}]: {shown} is invalid, must be an integer"
 
 
 def _path_warnings(spec: _Raw) -> _Warnings:
     # `warningsForOverlappingVirtualPaths`: one file would hide the other.
     for _, volume in enumerate_objects(spec.get("volumes")):
         for field in ("configMap", "secret", "downwardAPI"):
-            yield from _overlaps(volume, _item_paths(volume.get(field)))
+            source = volume.get(field) or {}
+            name = source.get("name") or source.get("secretName") or ""
+            kind = f'{_SOURCE_KINDS[field]} "{name}"' if name else _SOURCE_KINDS[field]
+            yield from _overlaps(volume, kind, _item_paths(source))
         paths: list[tuple[str, str]] = []
         for _, source in enumerate_objects((volume.get("projected") or {}).get("sources")):
             if not source:
-                yield f'volume "{volume.get("name")}": a projected source is empty'
+                yield f'volume "{volume.get("name")}" (Projected) has no sources provided'
             paths += _projected_paths(source)
-        yield from _overlaps(volume, paths)
+        yield from _overlaps(volume, "Projected", paths)
 
 
 def _item_paths(source: Any, kind: str = "") -> list[tuple[str, str]]:
@@ -234,7 +244,8 @@ def _projected_paths(source: _Raw) -> list[tuple[str, str]]:
     for field in ("configMap", "secret", "downwardAPI"):
         if source.get(field) is not None:
             name = (source[field] or {}).get("name") or (source[field] or {}).get("secretName")
-            return _item_paths(source[field], f"{field} {name or ''}")
+            shown = f'{_SOURCE_KINDS[field]} "{name}"' if name else _SOURCE_KINDS[field]
+            return _item_paths(source[field], shown)
     for field in ("serviceAccountToken", "clusterTrustBundle"):
         if source.get(field) is not None:
             return [((source[field] or {}).get("path") or "", field)]
@@ -243,16 +254,26 @@ def _projected_paths(source: _Raw) -> list[tuple[str, str]]:
     return [(certificate[field], field) for field in fields if certificate.get(field)]
 
 
-def _overlaps(volume: _Raw, paths: list[tuple[str, str]]) -> _Warnings:
+_SOURCE_KINDS: Final = {
+    "configMap": "ConfigMap",
+    "secret": "Secret",
+    "downwardAPI": "DownwardAPI",
+}
+
+
+def _overlaps(volume: _Raw, kind: str, paths: list[tuple[str, str]]) -> _Warnings:
     seen: list[tuple[str, str]] = []
     for raw, source in paths:
         path = raw.rstrip("/")
         for other, other_source in seen if path else ():
             one, two = f"{path}/", f"{other}/"
             if other and (one.startswith(two) or two.startswith(one)):
-                first, second = f"{path} {source}".strip(), f"{other} {other_source}".strip()
+                first, second = (
+                    f'"{each}" ({where})' if where else f'"{each}"'
+                    for each, where in ((path, source), (other, other_source))
+                )
                 name = volume.get("name")
-                yield f'volume "{name}": the paths {first} and {second} overlap'
+                yield f'volume "{name}" ({kind}): overlapping paths: {first} with {second}'
         seen.append((path, source))
 
 
@@ -264,7 +285,7 @@ def _repeated(spec: _Raw, path: str, field: str, key: str) -> _Warnings:
     for index, each in enumerate_objects(spec.get(field)):
         value = each.get(key) or ""
         if value in seen:
-            yield f'{path}.{field}[{index}].{key}: "{value}" is there twice'
+            yield f'{path}.{field}[{index}].{key}: duplicate {key} "{value}"'
         seen.add(value)
 
 
@@ -276,7 +297,10 @@ def _variables(container: _Raw, path: str) -> _Warnings:
         reference = f"$({name})"
         extends = reference in value and value != reference and each.get("valueFrom") is None
         if name in seen and not extends:
-            yield f'{path}[{index}]: hides the former definition of "{name}"'
+            yield (
+                f'{path}[{index}]: hides previous definition of "{name}", which may be dropped '
+                "when using apply"
+            )
         seen.add(name)
 
 
@@ -288,7 +312,7 @@ def _ports(spec: _Raw, path: str) -> _Warnings:
         for index, port in enumerate_objects(container.get("ports")):
             here = f"{where}.ports[{index}]"
             if port.get("hostIP") and not port.get("hostPort"):
-                yield f"{here}: hostIP is set without hostPort"
+                yield f"{here}: hostIP set without hostPort: {_port_text(port)}"
             others = ports.setdefault((port.get("containerPort"), port.get("protocol")), [])
             for other_path, other in others:
                 conflict = _port_conflict(port, other)
@@ -297,18 +321,33 @@ def _ports(spec: _Raw, path: str) -> _Warnings:
             others.append((here, port))
             name = port.get("name") or ""
             if name in names:
-                named.append(f'{here}: the name "{name}" is used by {names[name]}, which wins')
+                named.append(
+                    f'{here}: duplicate port name "{name}" with {names[name]}, services and probes '
+                    f"that select ports by name will use {names[name]}"
+                )
             elif name:
                 names[name] = here
     yield from named
 
 
+def _port_text(port: _Raw) -> str:
+    # Go's format %+v.
+    fields = {
+        "Name": port.get("name") or "",
+        "HostPort": port.get("hostPort") or 0,
+        "ContainerPort": port.get("containerPort") or 0,
+        "Protocol": port.get("protocol") or "",
+        "HostIP": port.get("hostIP") or "",
+    }
+    return "{" + " ".join(f"{name}:{value}" for name, value in fields.items()) + "}"
+
+
 def _port_conflict(port: _Raw, other: _Raw) -> str:
     one, two = ((each.get("hostIP") or "", each.get("hostPort") or 0) for each in (port, other))
     if one == two:
-        return "duplicate of the port at"
+        return "duplicate port definition with"
     if not one[1] or not two[1]:
-        return "overlaps with the port at"
+        return "overlapping port definition with"
     if one[1] == two[1] and bool(one[0]) != bool(two[0]):
-        return "ambiguous with the port at"
+        return "dangerously ambiguous port definition with"
     return ""

@@ -87,7 +87,7 @@ def _param_kind(path: str, kind: Raw) -> Causes:
     where = f"{path}.apiVersion"
     yield from check_required(where, api_version)
     if "/" in group:
-        yield causes.invalid(where, api_version, "unexpected GroupVersion string")
+        yield causes.invalid(where, api_version, f"unexpected GroupVersion string: {api_version}")
     elif api_version:
         if group:
             yield from _joined(where, group, problems_of_dns_subdomain(group))
@@ -97,7 +97,9 @@ def _param_kind(path: str, kind: Raw) -> Causes:
             yield causes.invalid(where, api_version, "version must be specified")
     yield from check_required(f"{path}.kind", name)
     if name:
-        yield from _joined(f"{path}.kind", name, problems_of_dns_1035_label(name.lower()))
+        problems = problems_of_dns_1035_label(name.lower())
+        what = "may have mixed case, but should otherwise match: "
+        yield from _joined(f"{path}.kind", name, [what + each for each in problems])
 
 
 def _joined(path: str, value: str, problems: Sequence[str]) -> Causes:
@@ -171,7 +173,9 @@ def _mutating(obj: Raw, _: Raw | None) -> Causes:
     yield from _mutable_operations("spec.matchConstraints", constraints)
     yield from check_match_conditions("spec.matchConditions", spec.get("matchConditions"))
     yield from _variables(spec.get("variables"))
-    yield from check_required("spec.mutations", spec.get("mutations"), "needs at least one item")
+    yield from check_required(
+        "spec.mutations", spec.get("mutations"), "mutations must contain at least one item"
+    )
     for index, each in enumerate_objects(spec.get("mutations")):
         yield from _mutation(f"spec.mutations[{index}]", each)
     policy = spec.get("reinvocationPolicy")
@@ -222,7 +226,10 @@ def _binding(obj: Raw, _: Raw | None) -> Causes:
         if each in actions[:index]:
             yield causes.duplicate(f"spec.validationActions[{index}]", each)
     if {"Deny", "Warn"} <= set(actions):
-        rule = "must not contain both Deny and Warn"
+        rule = (
+            "must not contain both Deny and Warn (repeating the same validation failure "
+            "information in the API response and headers serves no purpose)"
+        )
         yield causes.invalid("spec.validationActions", actions, rule)
     yield from check_required("spec.policyName", spec.get("policyName"))
     yield from check_required("spec.validationActions", actions)
@@ -241,7 +248,10 @@ def _bound(spec: Raw) -> Causes:
 def _param_ref(path: str, reference: Raw) -> Causes:
     # `validateParamRef`.
     name, selector = reference.get("name") or "", reference.get("selector")
-    action, rule = reference.get("parameterNotFoundAction"), "name and selector exclude each other"
+    action, rule = (
+        reference.get("parameterNotFoundAction"),
+        "name and selector are mutually exclusive",
+    )
     if name:
         yield from check_name(f"{path}.name", name, problems_of_path_segment)
         if selector is not None:
@@ -253,7 +263,7 @@ def _param_ref(path: str, reference: Raw) -> Causes:
         yield causes.required(path, "one of name or selector must be specified")
     where = f"{path}.parameterNotFoundAction"
     yield from check_required(where, action)
-    yield from check_known(where, action or None, ("Allow", "Deny"))
+    yield from check_known(where, action or None, ("Deny", "Allow"))
 
 
 def _mutating_binding(obj: Raw, _: Raw | None) -> Causes:

@@ -134,7 +134,7 @@ def _gated(pod: JsonObject) -> JsonObject:
         "lastProbeTime": None,
         "lastTransitionTime": value_at(pod, "metadata", "creationTimestamp"),
         "reason": "SchedulingGated",
-        "message": "a pod with scheduling gates is not scheduled",
+        "message": "Scheduling is blocked due to non-empty scheduling gates",
     }
     return {**pod, "status": {**pod["status"], "conditions": [condition]}}
 
@@ -255,7 +255,7 @@ def new_api_service(obj: JsonObject) -> JsonObject:
         "status": "True",
         "lastTransitionTime": value_at(obj, "metadata", "creationTimestamp"),
         "reason": "Local",
-        "message": "this server serves the group itself",
+        "message": "Local APIServices are always available",
     }
     return {**obj, "status": {"conditions": [condition]}}
 

@@ -69,30 +69,36 @@ def _exec(action: _Raw, path: str, _: Any) -> Causes:
 def _http_get(action: _Raw, path: str, _: Any) -> Causes:
     if not action.get("path"):
         yield causes.required(f"{path}.path")
-    yield from check_port_or_name(f"{path}.port", action.get("port") or 0)
+    port = action.get("port")
+    yield from check_port_or_name(f"{path}.port", 0 if port is None else port)
     scheme = action.get("scheme") or ""
     if scheme not in {"HTTP", "HTTPS"}:
         yield causes.not_supported(f"{path}.scheme", scheme, ("HTTP", "HTTPS"))
     for _index, header in enumerate_objects(action.get("httpHeaders")):
         name = header.get("name") or ""
         if not _is_header(name):
-            rule = "a header consists of letters, digits and '-'"
+            rule = (
+                "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. "
+                "'X-Header-Name', regex used for validation is '[-A-Za-z0-9]+')"
+            )
             yield causes.invalid(f"{path}.httpHeaders", name, rule)
 
 
 def _tcp_socket(action: _Raw, path: str, _: Any) -> Causes:
-    yield from check_port_or_name(f"{path}.port", action.get("port") or 0)
+    port = action.get("port")
+    yield from check_port_or_name(f"{path}.port", 0 if port is None else port)
 
 
 def _grpc(action: _Raw, path: str, _: Any) -> Causes:
-    yield from check_port_or_name(f"{path}.port", action.get("port") or 0)
+    port = action.get("port")
+    yield from check_port_or_name(f"{path}.port", 0 if port is None else port)
     yield from check_choice(f"{path}.mode", action.get("mode"), ("Plaintext", "TLS"))
 
 
 def _sleep(action: _Raw, path: str, grace: Any) -> Causes:
     seconds = action.get("seconds") or 0
     if isinstance(grace, int) and not 0 <= seconds <= grace:
-        rule = f"must be at least 0 and at most the pod's grace period ({grace})"
+        rule = f"must be non-negative and less than terminationGracePeriodSeconds ({grace})"
         yield causes.invalid(path, seconds, rule)
 
 

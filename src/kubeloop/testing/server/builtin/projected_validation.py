@@ -12,7 +12,6 @@ from typing import Any, Final, TypeAlias
 from ..values import causes
 from .value_rules import (
     Causes,
-    check_range,
     check_relative_path,
     check_selector,
     enumerate_objects,
@@ -27,12 +26,14 @@ _MAX_MODE: Final = 0o777
 _MIN_SECONDS: Final = 600
 _KEY_TYPES: Final = ("RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519")
 _CERTIFICATE_PATHS: Final = ("credentialBundlePath", "keyPath", "certificateChainPath")
-_CONFLICT: Final = "the same path is used twice"
+_CONFLICT: Final = "conflicting duplicate paths"
 
 
 def check_file_mode(path: str, value: Any) -> Causes:
     """The mode of a file: an octal number up to 0777."""
-    yield from check_range(path, value, 0, _MAX_MODE)
+    if isinstance(value, int) and not 0 <= value <= _MAX_MODE:
+        rule = "must be a number between 0 and 0777 (octal), both inclusive"
+        yield causes.invalid(path, value, rule)
 
 
 def check_key_paths(source: _Raw, path: str) -> Causes:
@@ -91,10 +92,10 @@ def _token(source: _Raw, path: str, volume: str) -> Causes:
     if seconds is None:
         yield causes.required(f"{path}.expirationSeconds")
     elif seconds < _MIN_SECONDS:
-        rule = "must be at least 10 minutes"
+        rule = "may not specify a duration less than 10 minutes"
         yield causes.invalid(f"{path}.expirationSeconds", seconds, rule)
     elif seconds > 2**32:
-        rule = "must be at most 2^32 seconds"
+        rule = "may not specify a duration larger than 2^32 seconds"
         yield causes.invalid(f"{path}.expirationSeconds", seconds, rule)
     if not target:
         yield causes.required(f"{volume}.path")

@@ -18,12 +18,17 @@ from kubeloop.meta import (
 )
 
 from ..values import causes
-from .field_rules import Check, Raw, check_conditions, check_known, check_required
+from .field_rules import (
+    Check,
+    Raw,
+    check_conditions,
+    check_known,
+    check_required,
+    check_service_port,
+)
 from .value_rules import (
     Causes,
     check_name,
-    check_port,
-    check_range,
     check_unchanged,
     enumerate_objects,
 )
@@ -33,19 +38,30 @@ __all__ = ["REGISTRATION", "REGISTRATION_STATUSES"]
 
 def _api_service(obj: Raw, _: Raw | None) -> Causes:
     # `ValidateAPIService`.
-    spec, name = obj.get("spec") or {}, (obj.get("metadata") or {}).get("name") or ""
+    spec = obj.get("spec") or {}
     group, version = spec.get("group") or "", spec.get("version") or ""
-    if not problems_of_path_segment(name) and name != f"{version}.{group}":
-        rule = f'must be the version and the group: "{version}.{group}"'
-        yield causes.invalid("metadata.name", name, rule)
+    rule = f'must be `spec.version+"."+spec.group`: "{version}.{group}"'
+    metadata = obj.get("metadata") or {}
+    for field in ("generateName", "name"):
+        name = metadata.get(field) or ""
+        if name and not problems_of_path_segment(name) and name != f"{version}.{group}":
+            yield causes.invalid(f"metadata.{field}", name, rule)
     if not group and version != "v1":
-        yield causes.required("spec.group", "only v1 may have an empty group")
+        yield causes.required(
+            "spec.group", "only v1 may have an empty group and it better be legacy kube"
+        )
     if group:
         yield from check_name("spec.group", group, problems_of_dns_subdomain)
     yield from check_name("spec.version", version, problems_of_dns_1035_label)
     priority = spec.get("groupPriorityMinimum") or 0
-    yield from check_range("spec.groupPriorityMinimum", priority, 1, 20_000)
-    yield from check_range("spec.versionPriority", spec.get("versionPriority") or 0, 1, 1_000)
+    limits = {
+        "groupPriorityMinimum": (priority, 20_000),
+        "versionPriority": (spec.get("versionPriority") or 0, 1_000),
+    }
+    for field, (number, highest) in limits.items():
+        if not 1 <= number <= highest:
+            rule = f"must be positive and less than {highest}"
+            yield causes.invalid(f"spec.{field}", number, rule)
     yield from _backend(spec)
 
 
@@ -57,11 +73,13 @@ def _backend(spec: Raw) -> Causes:
             rule = "local APIServices may not have a caBundle"
             yield causes.invalid("spec.caBundle", f"{_size(bundle)} bytes", rule)
         if insecure:
-            yield causes.invalid(where, insecure, "local APIServices may not skip verification")
+            yield causes.invalid(
+                where, insecure, "local APIServices may not have insecureSkipTLSVerify"
+            )
         return
     yield from check_required("spec.service.namespace", service.get("namespace"))
     yield from check_required("spec.service.name", service.get("name"))
-    yield from check_port("spec.service.port", service.get("port", 443))
+    yield from check_service_port("spec.service.port", service.get("port", 443))
     if insecure and bundle:
         yield causes.invalid(where, insecure, "may not be true if caBundle is present")
 
@@ -87,7 +105,7 @@ def _migration(obj: Raw, old: Raw | None) -> Causes:
     spec = obj.get("spec") or {}
     resource = spec.get("resource") or {}
     name, group = resource.get("resource") or "", resource.get("group") or ""
-    yield from check_required("spec.resource.resource", name, "is required to be set")
+    yield from check_required("spec.resource.resource", name, "resource is required to be set")
     if name:
         problems = problems_of_dns_1035_label(name)
         if problems:

@@ -104,7 +104,7 @@ def _request(path: str, request: Raw) -> Causes:
     if exactly is None and not alternatives:
         yield causes.required(path, rule)
     elif exactly is not None and alternatives:
-        yield causes.invalid(path, None, rule)
+        yield causes.invalid(path, None, f"{rule}, but multiple fields are set")
     elif exactly is not None:
         yield from _wanted(f"{path}.exactly", exactly)
     else:
@@ -126,7 +126,9 @@ def _wanted(path: str, wanted: Raw) -> Causes:
     yield from check_selectors(f"{path}.selectors", wanted.get("selectors"))
     mode, count = wanted.get("allocationMode") or "", wanted.get("count") or 0
     if mode == "All" and count:
-        yield causes.invalid(f"{path}.count", count, "must not be specified with the mode 'All'")
+        yield causes.invalid(
+            f"{path}.count", count, "must not be specified when allocationMode is 'All'"
+        )
     elif mode == "ExactCount" and count <= 0:
         yield causes.invalid(f"{path}.count", count, "must be greater than zero")
     yield from check_known(f"{path}.allocationMode", mode, ("All", "ExactCount"))
@@ -155,7 +157,10 @@ def _references(path: str, references: Any, names: _Names) -> Causes:
 
 def _reference(path: str, name: str, names: _Names) -> Causes:
     # `validateRequestNameRef`.
-    rule = "must be the name of a request, or of a request and a subrequest separated by '/'"
+    rule = (
+        "must be the name of a request in the claim or the name of a request and a subrequest "
+        "separated by '/'"
+    )
     parts = name.split("/")
     if len(parts) > 2:
         yield causes.invalid(path, name, rule)
@@ -243,7 +248,7 @@ def _network_data(path: str, data: Raw) -> Causes:
         except ValueError:
             is_valid = False
         if not is_valid:
-            rule = "must be a valid address in CIDR form, (e.g. 10.9.8.7/24)"
+            rule = "must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)"
             yield causes.invalid(f"{path}.ips[{index}]", address, rule)
     yield from check_unique(f"{path}.ips", addresses)
 

@@ -83,7 +83,7 @@ def check_resource_name(path: str, name: str) -> Causes:
     yield from (causes.invalid(path, name, problem) for problem in found)
     is_huge = name.startswith((HUGE_PAGES, f"requests.{HUGE_PAGES}"))
     if not found and "/" not in name and name not in STANDARD_RESOURCES and not is_huge:
-        yield causes.invalid(path, name, "must be a standard resource or have a domain")
+        yield causes.invalid(path, name, "must be a standard resource type or fully qualified")
 
 
 def check_container_resource(path: str, name: str) -> Causes:
@@ -131,13 +131,13 @@ def check_resources(
             where = f"{path}.{group}[{name}]"
             yield from check(where, name)
             yield from check_amount(where, name, value)
+            if group == "requests":
+                yield from _request_and_limit(name, value, limits.get(name), path)
             if name.startswith(HUGE_PAGES):
                 yield from _huge_pages(where, name, value)
-    for name, value in requests.items():
-        yield from _request_and_limit(name, value, limits.get(name), path)
     names = {*limits, *requests}
     if not names & {"cpu", "memory"} and any(each.startswith(HUGE_PAGES) for each in names):
-        yield causes.forbidden(path, "huge pages require cpu or memory")
+        yield causes.forbidden(path, "HugePages require cpu or memory")
     yield from _claims(resources, f"{path}.claims", claims)
 
 
@@ -145,7 +145,7 @@ def _request_and_limit(name: str, value: Any, limit: Any, path: str) -> Causes:
     can_overcommit = is_native(name) and not name.startswith(HUGE_PAGES)
     if limit is None:
         if not can_overcommit:
-            rule = "a resource that cannot be overcommitted needs a limit"
+            rule = "Limit must be set for non overcommitable resources"
             yield causes.required(f"{path}.limits", rule)
         return
     one, two = parse_quantity(value), parse_quantity(limit)
@@ -162,11 +162,11 @@ def _request_and_limit(name: str, value: Any, limit: Any, path: str) -> Causes:
 def _huge_pages(path: str, name: str, value: Any) -> Causes:
     # Pages are allocated as a whole.
     amount, page = parse_quantity(value), parse_quantity(name.removeprefix(HUGE_PAGES))
-    if amount is None or page is None or page <= _ZERO:
+    if amount is None:
         return
-    if amount <= _ZERO or amount.value() % page.value():
-        rule = f"must be a positive multiple of the page size of {name}"
-        yield causes.invalid(path, amount.canonical(), rule)
+    if page is None or page <= _ZERO or amount <= _ZERO or amount.value() % page.value():
+        shown = amount.canonical()
+        yield causes.invalid(path, shown, f"{shown} is not positive integer multiple of {name}")
 
 
 def _claims(resources: _Raw, path: str, claims: Collection[str]) -> Causes:
@@ -190,4 +190,7 @@ def _claims(resources: _Raw, path: str, claims: Collection[str]) -> Causes:
                 yield from (causes.duplicate(where, name) for _ in same)
             seen.add(key)
         if name not in claims:
-            yield causes.not_found(where, name)
+            known = ", ".join(sorted(filter(None, claims)))
+            rule = "must be one of the names in pod.spec.resourceClaims"
+            rule += f": {known}" if known else " which is empty"
+            yield causes.not_found(where, name, rule)

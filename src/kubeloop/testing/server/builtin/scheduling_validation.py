@@ -97,7 +97,7 @@ def check_node_selector(selector: _Raw, path: str) -> Causes:
     """The terms of a node selector, of which there is at least one."""
     where = f"{path}.nodeSelectorTerms"
     if not selector.get("nodeSelectorTerms"):
-        yield causes.required(where, "must have at least one term")
+        yield causes.required(where, "must have at least one node selector term")
     for index, term in enumerate_objects(selector.get("nodeSelectorTerms")):
         yield from _node_term(term, f"{where}[{index}]", checks_values=True)
 
@@ -123,7 +123,7 @@ def _node_expression(term: _Raw, path: str, *, checks_values: bool) -> Causes:
             yield causes.forbidden(f"{path}.values", rule)
     elif operator in {"Gt", "Lt"}:
         if len(values) != 1:
-            rule = "must be a single value when `operator` is 'Gt' or 'Lt'"
+            rule = "must be specified single value when `operator` is 'Lt' or 'Gt'"
             yield causes.required(f"{path}.values", rule)
     else:
         yield causes.invalid(f"{path}.operator", operator, "not a valid selector operator")
@@ -137,7 +137,9 @@ def _node_field(term: _Raw, path: str) -> Causes:
     operator, values = term.get("operator") or "", term.get("values") or []
     if operator in {"In", "NotIn"}:
         if len(values) != 1:
-            rule = "must be one value when `operator` is 'In' or 'NotIn'"
+            rule = (
+                "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
+            )
             yield causes.required(f"{path}.values", rule)
     else:
         yield causes.invalid(f"{path}.operator", operator, "not a valid selector operator")
@@ -172,15 +174,15 @@ def _pod_term(term: _Raw, path: str) -> Causes:
     for index, each in enumerate(matching):
         if each in differing:
             where = f"{path}.matchLabelKeys[{index}]"
-            yield causes.invalid(where, each, "is also in mismatchLabelKeys")
+            yield causes.invalid(where, each, "exists in both matchLabelKeys and mismatchLabelKeys")
     if not key:
-        yield causes.required(f"{path}.topologyKey")
+        yield causes.required(f"{path}.topologyKey", "can not be empty")
     yield from check_label_key(f"{path}.topologyKey", key)
 
 
 def _label_keys(path: str, keys: list[str], selector: Any) -> Causes:
     if keys and selector is None:
-        yield causes.forbidden(path, "requires a labelSelector")
+        yield causes.forbidden(path, "must not be specified when labelSelector is not set")
         return
     for index, key in enumerate(keys):
         yield from check_label_key(f"{path}[{index}]", key)
@@ -217,10 +219,13 @@ def check_toleration(path: str, each: _Raw) -> Causes:
     key, operator = each.get("key") or "", each.get("operator") or ""
     value, effect = each.get("value") or "", each.get("effect") or ""
     if not key and operator != "Exists":
-        rule = "must be Exists when `key` is empty, which matches all keys and values"
+        rule = (
+            "operator must be Exists when `key` is empty, which means "
+            '"match all values and all keys"'
+        )
         yield causes.invalid(f"{path}.operator", operator, rule)
     if each.get("tolerationSeconds") is not None and effect != "NoExecute":
-        rule = "must be 'NoExecute' when `tolerationSeconds` is set"
+        rule = "effect must be 'NoExecute' when `tolerationSeconds` is set"
         yield causes.invalid(f"{path}.effect", effect, rule)
     if operator in {"", "Equal"}:
         problems = problems_of_label_value(value)
@@ -228,7 +233,7 @@ def check_toleration(path: str, each: _Raw) -> Causes:
             yield causes.invalid(f"{path}.operator", value, ";".join(problems))
     elif operator == "Exists":
         if value:
-            rule = "the value must be empty when `operator` is 'Exists'"
+            rule = "value must be empty when `operator` is 'Exists'"
             yield causes.invalid(f"{path}.operator", value, rule)
     else:
         yield causes.not_supported(f"{path}.operator", operator, _OPERATORS)
@@ -256,7 +261,7 @@ def _constraint(each: _Raw, path: str) -> Causes:
     if skew <= 0:
         yield causes.invalid(f"{path}.maxSkew", skew, "must be greater than zero")
     if not each.get("topologyKey"):
-        yield causes.required(f"{path}.topologyKey")
+        yield causes.required(f"{path}.topologyKey", "can not be empty")
     if action not in _ACTIONS:
         yield causes.not_supported(f"{path}.whenUnsatisfiable", action, _ACTIONS)
     domains = each.get("minDomains")
@@ -264,7 +269,7 @@ def _constraint(each: _Raw, path: str) -> Causes:
         if domains <= 0:
             yield causes.invalid(f"{path}.minDomains", domains, "must be greater than zero")
         if action != "DoNotSchedule":
-            rule = f"requires whenUnsatisfiable=DoNotSchedule, not {action}"
+            rule = f"can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {action}"
             yield causes.invalid(f"{path}.minDomains", domains, rule)
     for field in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
         yield from check_choice(f"{path}.{field}", each.get(field), ("Honor", "Ignore"))

@@ -14,6 +14,7 @@ from typing import Any, Final, TypeAlias
 from kubeloop.meta import problems_of_dns_subdomain
 
 from ..values import causes
+from ..values.go_values import printed
 from .value_rules import (
     Causes,
     check_choice,
@@ -36,6 +37,7 @@ _Raw: TypeAlias = Mapping[str, Any]
 
 _MAX_ID: Final = 2**31 - 1
 _MAX_SYSCTL: Final = 253
+_SYSCTL_REGEX: Final = r"^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$"
 _is_sysctl = re.compile(
     r"([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
 ).fullmatch
@@ -110,7 +112,7 @@ def _sysctls(context: _Raw, path: str) -> Causes:
         if not name:
             yield causes.required(where)
         elif len(name) > _MAX_SYSCTL or not _is_sysctl(name):
-            rule = f"must be the name of a sysctl of at most {_MAX_SYSCTL} characters"
+            rule = f"must have at most {_MAX_SYSCTL} characters and match regex {_SYSCTL_REGEX}"
             yield causes.invalid(where, name, rule)
         elif name in seen:
             yield causes.duplicate(where, name)
@@ -126,11 +128,12 @@ def _seccomp(profile: Any, path: str) -> Causes:
     where = f"{path}.localhostProfile"
     if kind == "Localhost":
         if local is None:
-            yield causes.required(where, "must be set when the type is Localhost")
+            yield causes.required(where, "must be set when seccomp type is Localhost")
         else:
             yield from check_relative_path(where, local)
     elif local is not None:
-        yield causes.invalid(where, dict(profile), "can only be set when the type is Localhost")
+        shown = printed("core/v1.SeccompProfile", profile)
+        yield causes.invalid(where, shown, "can only be set when seccomp type is Localhost")
 
 
 def problems_of_seccomp_annotation(path: str, value: str) -> Causes:
@@ -153,11 +156,11 @@ def _app_armor(profile: Any, path: str) -> Causes:
     yield from check_choice(f"{path}.type", kind, _PROFILES, required=True)
     if kind == "Localhost":
         if not local:
-            yield causes.required(where, "must be set when the type is Localhost")
+            yield causes.required(where, "must be set when AppArmor type is Localhost")
         elif local != local.strip():
-            yield causes.invalid(where, local, "must not begin or end with whitespace")
+            yield causes.invalid(where, local, "must not be padded with whitespace")
     elif kind in _PROFILES and local is not None:
-        yield causes.invalid(where, local, "can only be set when the type is Localhost")
+        yield causes.invalid(where, local, "can only be set when AppArmor type is Localhost")
 
 
 # --- the security context of a container
@@ -179,8 +182,8 @@ def problems_of_container_security(context: Any, path: str, *, host_users: bool)
     yield from _seccomp(context.get("seccompProfile"), f"{path}.seccompProfile")
     if context.get("allowPrivilegeEscalation") is False:
         if context.get("privileged"):
-            rule = "a privileged container cannot set `allowPrivilegeEscalation` to false"
-            yield causes.invalid(path, dict(context), rule)
+            rule = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true"
+            yield causes.invalid(path, printed("core/v1.SecurityContext", context), rule)
         if "CAP_SYS_ADMIN" in ((context.get("capabilities") or {}).get("add") or ()):
             rule = "with CAP_SYS_ADMIN, `allowPrivilegeEscalation` cannot be false"
             yield causes.invalid(path, dict(context), rule)
@@ -225,7 +228,7 @@ def _linux_fields(spec: _Raw, path: str) -> Causes:
 
 
 def _windows_fields(spec: _Raw, path: str) -> Causes:
-    rule = "cannot be set for a linux pod"
+    rule = "windows options cannot be set for a linux pod"
     for where, owner in ((path, spec), *containers_of(spec, path)):
         if (owner.get("securityContext") or {}).get("windowsOptions") is not None:
             yield causes.forbidden(f"{where}.securityContext.windowsOptions", rule)
@@ -239,7 +242,7 @@ def _windows_options(options: Any, path: str) -> Causes:
     if name is not None:
         yield from check_name(f"{path}.gmsaCredentialSpecName", name, problems_of_dns_subdomain)
     if spec is not None and not 0 < len(spec) <= _MAX_CREDENTIALS:
-        rule = "must not be empty nor longer than 64 KiB"
+        rule = "gmsaCredentialSpec cannot be an empty string"
         yield causes.invalid(f"{path}.gmsaCredentialSpec", spec, rule)
     user = options.get("runAsUserName")
     if user is not None:
@@ -250,13 +253,13 @@ def _windows_options(options: Any, path: str) -> Causes:
 def _user_problems(text: str) -> Iterator[str]:
     domain, slash, user = text.partition("\\")
     if not text:
-        yield "must not be empty"
+        yield "runAsUserName cannot be an empty string"
         return
     if _has_control(text):
         yield "must not contain control characters"
         return
     if "\\" in user:
-        yield "must not contain more than one backslash"
+        yield "runAsUserName cannot contain more than one backslash"
         return
     if not slash:
         domain, user = "", text
@@ -282,7 +285,10 @@ def problems_of_host_processes(spec: _Raw, path: str) -> Causes:
         total += 1
         found = _host_process(container)
         if None not in (own, found) and own != found:
-            rule = f"must equal the pod's value, {str(own).lower()}"
+            rule = (
+                "pod hostProcess value must be identical if both are specified, was "
+                f"{str(own).lower()}"
+            )
             yield causes.invalid(f"{where}.securityContext.windowsOptions.hostProcess", found, rule)
         hosted += bool(own if found is None else found)
     if not hosted:
@@ -291,7 +297,11 @@ def problems_of_host_processes(spec: _Raw, path: str) -> Causes:
         yield causes.invalid(path, "", "all containers must be host processes, or none")
     network = bool(spec.get("hostNetwork"))
     if not network:
-        yield causes.invalid(f"{path}.hostNetwork", network, "must be true for host processes")
+        yield causes.invalid(
+            f"{path}.hostNetwork",
+            network,
+            "hostNetwork must be true if pod contains any hostProcess containers",
+        )
 
 
 def _host_process(owner: _Raw) -> bool | None:

@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias
 from kubeloop.meta import problems_of_dns_label, problems_of_dns_subdomain
 
 from ..values import causes
+from ..values.go_values import printed
 from .value_rules import (
     Causes,
     check_choice,
@@ -24,7 +25,6 @@ from .value_rules import (
     check_name,
     check_port,
     check_port_or_name,
-    check_range,
     enumerate_objects,
     ip_family,
     is_ip_address,
@@ -133,7 +133,9 @@ def _ports(spec: _Raw) -> Causes:
             yield causes.duplicate(f"{path}.nodePort", node_port)
         node_ports.add((protocol, node_port))
         if (protocol, each.get("port")) in ports:
-            yield causes.duplicate(path, {"port": each.get("port"), "protocol": protocol})
+            port = {"port": each.get("port"), "protocol": protocol}  # nothing else is compared
+            shown = printed("core/v1.ServicePort", port)
+            yield causes.declared(causes.duplicate(path, shown))
         ports.add((protocol, each.get("port")))
 
 
@@ -159,7 +161,9 @@ def _affinity(spec: _Raw) -> Causes:
     yield from check_choice("spec.sessionAffinity", affinity, ("ClientIP", "None"), required=True)
     if affinity == "ClientIP":
         seconds = ((config or {}).get("clientIP") or {}).get("timeoutSeconds")
-        yield from check_range(f"{where}.clientIP.timeoutSeconds", seconds, 1, _DAY)
+        if isinstance(seconds, int) and not 1 <= seconds <= _DAY:
+            rule = f"must be greater than 0 and less than {_DAY}"
+            yield causes.invalid(f"{where}.clientIP.timeoutSeconds", seconds, rule)
     elif affinity == "None" and config is not None:
         yield causes.forbidden(where, "must not be set when session affinity is None")
 
@@ -207,7 +211,10 @@ def _address_values(several: list[str], families: list[str]) -> Causes:
     if has_invalid or several[:1] == ["None"]:
         return
     if len(several) > 1 and not _is_dual_stack(several):
-        rule = "has two values of one IP family"
+        rule = (
+            "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and "
+            "2001:db8::/64"
+        )
         yield causes.invalid(where, several, rule)
     for index, (each, family) in enumerate(zip(several, families, strict=False)):
         if ip_family(each) != family:
@@ -298,7 +305,9 @@ def _policies(spec: _Raw) -> Causes:
         rule = "may only be set for externally-accessible services"
         yield causes.invalid(where, policy, rule)
     if port and not needs_health_check(spec):
-        rule = "may only be set for load balancers with the external traffic policy Local"
+        rule = (
+            "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"
+        )
         yield causes.invalid("spec.healthCheckNodePort", port, rule)
     elif port:
         yield from check_port("spec.healthCheckNodePort", port)

@@ -48,6 +48,7 @@ _VERSION: Final = re.compile(
 )
 _SCALARS: Final = ("bool", "int", "string", "version")
 _LISTS: Final = ("bools", "ints", "strings", "versions")
+_ALL_KINDS: Final = ", ".join(f"`{each}`" for each in (*_SCALARS, *_LISTS))
 
 
 # --- slices
@@ -90,7 +91,8 @@ def _nodes(path: str, holder: Raw, fields: tuple[str, ...]) -> Causes:
         if value is None:
             continue
         if value is False or value == "":
-            must = "must be either unset or set to a value"
+            what = "true" if value is False else "a non-empty string"
+            must = f"must be either unset or set to {what}"
             yield causes.invalid(f"{path}.{field}", value, must)
             continue
         found.append(f"`{field}`")
@@ -167,17 +169,17 @@ def _attribute(path: str, attribute: Raw) -> Causes:
             where = f"{path}.{key}[{index}]" if key in _LISTS else f"{path}.{key}"
             yield from _value(where, key, each)
     if not found:
-        yield causes.invalid(path, "", "exactly one value must be specified")
+        yield causes.invalid(path, "", f"must specify one of: {_ALL_KINDS}")
     elif len(found) > 1:
         shown = f"{{{', '.join(found)}}}"
-        yield causes.invalid(path, shown, "exactly one value must be specified")
+        yield causes.invalid(path, shown, f"must specify exactly one of: {_ALL_KINDS}")
 
 
 def _value(path: str, kind: str, value: Any) -> Causes:
     if not isinstance(value, str):
         return
     if kind.startswith("version") and not _VERSION.fullmatch(value):
-        yield causes.invalid(path, value, "must be a version as semver.org 2.0.0 describes it")
+        yield causes.invalid(path, value, "must be a string compatible with semver.org spec 2.0.0")
     if len(value) > _VALUE_LENGTH:
         yield causes.too_long(path, _VALUE_LENGTH)
 
@@ -210,7 +212,11 @@ def _binding(path: str, device: Raw) -> Causes:
         ("bindingFailureConditions", failures, conditions),
     ):
         if others and not values:
-            yield causes.invalid(f"{path}.{field}", values, "both kinds are required, or none")
+            yield causes.invalid(
+                f"{path}.{field}",
+                values,
+                "bindingFailureConditions are required to use bindingConditions",
+            )
 
 
 # --- classes and taint rules

@@ -14,6 +14,7 @@ from kubeloop.wire import InvalidArgument
 
 from ..statuses import Cause
 from ..values import causes
+from ..values.go_values import printed
 from .pod_validation import problems_of_pod_annotations, problems_of_pod_spec
 from .value_rules import Causes, check_choice, check_labels, check_selector
 
@@ -41,7 +42,8 @@ def problems_of_selector(spec: _Raw, kind: str) -> Causes:
     if not selector.get("matchLabels") and not selector.get("matchExpressions"):
         yield causes.invalid(path, selector, f"empty selector is invalid for {kind}")
     elif found and kind != "daemonset":
-        yield causes.invalid(path, selector, "invalid label selector")
+        shown = printed("meta/v1.LabelSelector", selector)
+        yield causes.invalid(path, shown, "invalid label selector")
     elif not found and not matches(selector, template_labels(spec)):
         yield mismatch(spec, "spec.template")
 

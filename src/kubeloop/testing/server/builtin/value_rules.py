@@ -18,10 +18,13 @@ from kubeloop.wire import InvalidArgument, Quantity
 
 from ..statuses import Cause
 from ..values import causes
+from ..values.go_values import printed
 from ..values.json_values import json_equal
 
 __all__ = [
+    "IP_RULE",
     "Causes",
+    "check_at_most_all",
     "check_choice",
     "check_cidr",
     "check_endpoint_ip",
@@ -45,11 +48,12 @@ __all__ = [
     "is_network",
     "is_zero",
     "parse_quantity",
+    "without_zeros",
 ]
 
 Causes: TypeAlias = Iterator[Cause]
 
-_PORT_NAME: Final = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?")
+IP_RULE: Final = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
 _OPERATORS: Final = ("DoesNotExist", "Exists", "In", "NotIn")
 
 
@@ -83,15 +87,46 @@ def ip_family(text: str) -> str:
 def check_ip(path: str, value: str) -> Causes:
     """A valid IP address, as `IsValidIPForLegacyField`."""
     if not ip_family(value):
-        rule = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
-        yield causes.invalid(path, value, rule)
+        yield causes.invalid(path, value, _address_problem(value, "be") or IP_RULE)
+
+
+def _address_problem(text: str, verb: str) -> str:
+    """Why an address that older versions accepted is rejected; empty for any other text."""
+    try:
+        address = ipaddress.ip_address(without_zeros(text))
+    except ValueError:
+        return ""
+    if isinstance(address, ipaddress.IPv6Address):
+        is_mapped = address.ipv4_mapped is not None and address.scope_id is None
+        return f"must not {verb} an IPv4-mapped IPv6 address" if is_mapped else ""
+    return "must not have leading 0s"
 
 
 def check_cidr(path: str, value: str) -> Causes:
     """A network such as 10.0.0.0/8, without bits of a host, as `IsValidCIDRForLegacyField`."""
     if not is_network(value):
-        rule = "must be a network in CIDR notation such as 192.168.0.0/16 or 2001:db8::/64"
-        yield causes.invalid(path, value, rule)
+        yield causes.invalid(path, value, _network_problem(value))
+
+
+def _network_problem(text: str) -> str:
+    address, _, bits = text.partition("/")
+    try:
+        ipaddress.ip_network(f"{without_zeros(address)}/{int(bits)}", strict=False)
+    except ValueError:
+        return "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
+    if str(int(bits)) != bits or without_zeros(address) != address:
+        return "must not have leading 0s in IP or prefix length"
+    if ":" in address and (problem := _address_problem(address, "have")):
+        return problem
+    return "must not have bits set beyond the prefix length"
+
+
+def without_zeros(value: str) -> str:
+    """An IPv4 address without leading zeros, which Go's older parser ignored."""
+    parts = value.split(".")
+    if len(parts) == 4 and all(part.isascii() and part.isdecimal() for part in parts):
+        return ".".join(str(int(part)) for part in parts)
+    return value
 
 
 @functools.lru_cache(1024)
@@ -111,22 +146,26 @@ def check_endpoint_ip(path: str, value: str) -> Causes:
     try:
         address = ipaddress.ip_address(value)
     except ValueError:
+        address = None
+    if address is None or getattr(address, "scope_id", None) is not None:
         yield causes.invalid(path, value, "must be a valid IP address")
         return
     if address.is_unspecified:
-        yield causes.invalid(path, value, "may not be unspecified")
-    if address.is_loopback:
-        yield causes.invalid(path, value, "may not be a loopback address")
-    if address.is_link_local:
-        yield causes.invalid(path, value, "may not be a link-local address")
-    if address in _LOCAL_MULTICAST.get(address.version, ()):
-        yield causes.invalid(path, value, "may not be a link-local multicast address")
+        yield causes.invalid(path, value, f"may not be unspecified ({address})")
+    for addresses, what in _LOCAL_RANGES:
+        if address in ipaddress.ip_network(addresses):
+            yield causes.invalid(path, value, f"may not be in the {what}")
 
 
-_LOCAL_MULTICAST: Final[dict[int, Any]] = {
-    4: ipaddress.ip_network("224.0.0.0/24"),
-    6: ipaddress.ip_network("ff02::/16"),
-}
+# The ranges, and what kube-apiserver says about them.
+_LOCAL_RANGES: Final = (
+    ("127.0.0.0/8", "loopback range (127.0.0.0/8, ::1/128)"),
+    ("::1/128", "loopback range (127.0.0.0/8, ::1/128)"),
+    ("169.254.0.0/16", "link-local range (169.254.0.0/16, fe80::/10)"),
+    ("fe80::/10", "link-local range (169.254.0.0/16, fe80::/10)"),
+    ("224.0.0.0/24", "link-local multicast range (224.0.0.0/24, ff02::/10)"),
+    ("ff02::/16", "link-local multicast range (224.0.0.0/24, ff02::/10)"),
+)
 
 
 def check_range(path: str, value: Any, lowest: int, highest: int) -> Causes:
@@ -166,10 +205,12 @@ def check_minimum(path: str, value: Any, lowest: int = 0) -> Causes:
         yield causes.invalid(path, value, f"must be greater than or equal to {lowest}")
 
 
-def check_unchanged(path: str, value: Any, before: Any) -> Causes:
+def check_unchanged(path: str, value: Any, before: Any, go_type: str = "") -> Causes:
+    """A field that cannot change; `go_type` is the type of a struct, or of a list of them."""
     # `ValidateImmutableField`.
     if not json_equal(value, before):
-        yield causes.invalid(path, value, causes.IMMUTABLE)
+        shown = printed(go_type, value) if go_type else value
+        yield causes.invalid(path, shown, causes.IMMUTABLE)
 
 
 def check_name(path: str, value: Any, rule: Callable[[str], list[str]]) -> Causes:
@@ -179,12 +220,7 @@ def check_name(path: str, value: Any, rule: Callable[[str], list[str]]) -> Cause
 
 def check_label_key(path: str, value: Any) -> Causes:
     """A qualified name: the key of a label, the type of a condition."""
-    yield from (causes.invalid(path, value, problem) for problem in _key_problems(value or ""))
-
-
-def _key_problems(key: str) -> list[str]:
-    # kube-apiserver reports an empty key twice: as empty, and as matching no pattern.
-    return problems_of_label_key(key) + ([] if key else problems_of_label_key("-"))
+    yield from check_name(path, value or "", problems_of_label_key)
 
 
 def check_port(path: str, value: Any) -> Causes:
@@ -204,15 +240,14 @@ def _port_name(value: str) -> Iterator[str]:
     # `IsValidPortName`.
     if len(value) > 15:
         yield "must be no more than 15 characters"
-    if not _PORT_NAME.fullmatch(value):
-        yield (
-            "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-), and must "
-            "not start or end with a hyphen"
-        )
+    if not re.fullmatch("[-a-z0-9]+", value):
+        yield "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)"
     if not re.search("[a-z]", value):
         yield "must contain at least one letter (a-z)"
     if "--" in value:
         yield "must not contain consecutive hyphens"
+    if value.startswith("-") or value.endswith("-"):
+        yield "must not begin or end with a hyphen"
 
 
 def check_int_or_percent(path: str, value: Any, *, at_most_all: bool = False) -> Causes:
@@ -225,12 +260,18 @@ def check_int_or_percent(path: str, value: Any, *, at_most_all: bool = False) ->
                 path,
                 value,
                 "a valid percent string must be a numeric string followed by an ending '%' "
-                "(e.g. '1%', or '93%', regex used for validation is '[0-9]+%')",
+                "(e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')",
             )
-        elif at_most_all and int(value[:-1]) > 100:
-            yield causes.invalid(path, value, "must not be greater than 100%")
+        elif at_most_all:
+            yield from check_at_most_all(path, value)
     else:
         yield from check_minimum(path, value)
+
+
+def check_at_most_all(path: str, value: Any) -> Causes:
+    """A percentage of at most 100%; nothing for other values."""
+    if isinstance(value, str) and re.fullmatch("[0-9]+%", value) and int(value[:-1]) > 100:
+        yield causes.invalid(path, value, "must not be greater than 100%")
 
 
 def is_zero(value: Any) -> bool:

@@ -97,7 +97,9 @@ def _required(*fields: str) -> _Check:
 def _empty_dir(source: _Raw, path: str) -> Causes:
     limit = parse_quantity(source["sizeLimit"]) if source.get("sizeLimit") is not None else None
     if limit is not None and limit.milli_value() < 0:
-        yield causes.forbidden(f"{path}.sizeLimit", "must not be negative")
+        yield causes.forbidden(
+            f"{path}.sizeLimit", "SizeLimit field must be a valid resource quantity"
+        )
 
 
 def _host_path(source: _Raw, path: str) -> Causes:
@@ -144,7 +146,7 @@ def _iscsi(source: _Raw, path: str) -> Causes:
     for field, where in (("iqn", "iqn"), ("initiatorName", "initiatorname")):
         value = source.get(field)
         if value and not (_is_iqn(value) or _is_eui(value) or _is_naa(value)):
-            rule = "must be an iSCSI name that starts with iqn, eui or naa"
+            rule = "must be valid format starting with iqn, eui, or naa"
             yield causes.invalid(f"{path}.{where}", value, rule)
     yield from check_range(f"{path}.lun", source.get("lun"), 0, 255)
     needs_secret = source.get("chapAuthDiscovery") or source.get("chapAuthSession")
@@ -172,9 +174,11 @@ def _cinder(source: _Raw, path: str) -> Causes:
 def _quobyte(source: _Raw, path: str) -> Causes:
     registry = source.get("registry") or ""
     if not registry:
-        yield causes.required(f"{path}.registry", "must be host:port pairs, separated by commas")
+        yield causes.required(
+            f"{path}.registry", "must be a host:port pair or multiple pairs separated by commas"
+        )
     elif not all(re.fullmatch(r"[^:]*:[^:]*", each) for each in registry.split(",")):
-        rule = "must be host:port pairs, separated by commas"
+        rule = "must be a host:port pair or multiple pairs separated by commas"
         yield causes.invalid(f"{path}.registry", registry, rule)
     yield from _required("volume")(source, path)
 
@@ -195,7 +199,11 @@ def _downward_file(item: _Raw, path: str) -> Causes:
     if isinstance(field, Mapping):
         yield from check_field_ref(field, f"{path}.fieldRef", in_volume=True)
         if resource is not None:
-            yield causes.invalid(path, "resource", "fieldRef excludes resourceFieldRef")
+            yield causes.invalid(
+                path,
+                "resource",
+                "fieldRef and resourceFieldRef can not be specified simultaneously",
+            )
     elif isinstance(resource, Mapping):
         yield from check_resource_ref(resource, f"{path}.resourceFieldRef", in_volume=True)
     else:
@@ -210,12 +218,16 @@ def _projected(source: _Raw, path: str) -> Causes:
 def _fibre_channel(source: _Raw, path: str) -> Causes:
     names, wwids, lun = source.get("targetWWNs"), source.get("wwids"), source.get("lun")
     if not names and not wwids:
-        yield causes.required(f"{path}.targetWWNs", "one of targetWWNs and wwids is required")
+        yield causes.required(
+            f"{path}.targetWWNs", "must specify either targetWWNs or wwids, but not both"
+        )
     if names and wwids:
-        yield causes.invalid(f"{path}.targetWWNs", names, "excludes wwids")
+        yield causes.invalid(
+            f"{path}.targetWWNs", names, "targetWWNs and wwids can not be specified simultaneously"
+        )
     if names:
         if lun is None:
-            yield causes.required(f"{path}.lun", "is required with targetWWNs")
+            yield causes.required(f"{path}.lun", "lun is required if targetWWNs is specified")
         yield from check_range(f"{path}.lun", lun, 0, 255)
 
 

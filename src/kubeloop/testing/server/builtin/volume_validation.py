@@ -14,6 +14,7 @@ from typing import Any, Final, TypeAlias
 from kubeloop.meta import problems_of_dns_label, problems_of_dns_subdomain
 
 from ..values import causes
+from ..values.go_values import changes
 from ..values.json_values import json_equal
 from .claim_validation import check_access_modes, problems_of_claim
 from .scheduling_validation import check_node_selector
@@ -67,7 +68,7 @@ def _volume(obj: _Raw, old: _Raw | None) -> Causes:
     yield from _source(spec)
     root = posixpath.normpath((spec.get("hostPath") or {}).get("path") or ".") == "/"
     if root and policy == "Recycle":
-        rule = "may not be 'Recycle' for a hostPath mount of '/'"
+        rule = "may not be 'recycle' for a hostPath mount of '/'"
         yield causes.forbidden("spec.persistentVolumeReclaimPolicy", rule)
     if spec.get("storageClassName"):
         where = "spec.storageClassName"
@@ -92,7 +93,7 @@ def _capacity(spec: _Raw) -> Causes:
     if not capacity:
         yield causes.required(where)
     if capacity.keys() != {"storage"}:
-        yield causes.not_supported(where, dict(capacity), ("storage",))
+        yield causes.not_supported(where, dict(capacity) or None, ("storage",))
     for key, value in capacity.items():
         amount = parse_quantity(value)
         if amount is None:
@@ -100,7 +101,7 @@ def _capacity(spec: _Raw) -> Causes:
         if amount.value() < 0:
             yield causes.invalid(f"{where}[{key}]", amount.value(), "must not be negative")
         if amount.value() <= 0:
-            yield causes.invalid(f"{where}[{key}]", amount.canonical(), "must be greater than 0")
+            yield causes.invalid(f"{where}[{key}]", amount.canonical(), "must be greater than zero")
 
 
 def _node_affinity(spec: _Raw) -> Causes:
@@ -110,7 +111,7 @@ def _node_affinity(spec: _Raw) -> Causes:
     if isinstance(affinity.get("required"), Mapping):
         yield from check_node_selector(affinity["required"], where)
     else:
-        yield causes.required(where, "must specify the required node constraints")
+        yield causes.required(where, "must specify required node constraints")
 
 
 def _source(spec: _Raw) -> Causes:
@@ -125,7 +126,7 @@ def _source(spec: _Raw) -> Causes:
         where = "persistentDisk" if source == "gcePersistentDisk" else source
         yield from _SOURCES[source](spec[source], f"spec.{where}")
         if source == "local" and spec.get("nodeAffinity") is None:
-            rule = "a local volume requires node affinity"
+            rule = "Local volume requires node affinity"
             yield causes.required("spec.nodeAffinity", rule)
 
 
@@ -134,7 +135,7 @@ def _attributes_class(spec: _Raw) -> Causes:
     if name is None:
         return
     if not name:
-        yield causes.required(where, "must not be empty")
+        yield causes.required(where, "an empty string is disallowed")
     else:
         yield from check_name(where, name, problems_of_dns_subdomain)
     if spec.get("csi") is None:
@@ -150,7 +151,8 @@ def _change(spec: _Raw, before: _Raw) -> Causes:
         new["csi"] = {key: value for key, value in new["csi"].items() if key != secret}
     if not json_equal(new, old):
         rule = "spec.persistentvolumesource is immutable after creation"
-        yield causes.forbidden("spec.persistentvolumesource", rule)
+        shown = changes("core/v1.PersistentVolumeSource", old, new)
+        yield causes.forbidden("spec.persistentvolumesource", rule + shown)
     yield from check_unchanged("volumeMode", spec.get("volumeMode"), before.get("volumeMode"))
     affinity = spec.get("nodeAffinity"), before.get("nodeAffinity")
     if affinity[1] is not None and not json_equal(*affinity):

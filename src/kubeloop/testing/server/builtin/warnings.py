@@ -35,7 +35,6 @@ _Raw: TypeAlias = Mapping[str, Any]
 _Warnings: TypeAlias = Iterator[str]
 _Warn: TypeAlias = Callable[[_Raw, _Raw | None], _Warnings]
 
-_HOSTNAME: Final = "is used in the hostnames of pods; a DNS label is recommended"
 _STATIC: Final = ".static.k8s.io"
 _CLASS_ANNOTATION: Final = "volume.beta.kubernetes.io/storage-class"
 _MOUNT_ANNOTATION: Final = "volume.beta.kubernetes.io/mount-options"
@@ -61,7 +60,12 @@ def _annotations(obj: _Raw) -> Mapping[str, str]:
 
 def _name_warnings(obj: _Raw, old: _Raw | None) -> _Warnings:
     if old is None and problems_of_dns_label((obj.get("metadata") or {}).get("name") or ""):
-        yield f"metadata.name: {_HOSTNAME}"
+        used = "the Pod's hostname" if obj.get("kind") == "Pod" else "Pod names and hostnames"
+        found = " ".join(problems_of_dns_label((obj.get("metadata") or {}).get("name") or ""))
+        yield (
+            f"metadata.name: this is used in {used}, which can result in surprising behavior; a "
+            f"DNS label is recommended: [{found}]"
+        )
 
 
 # --- pods and workloads
@@ -111,7 +115,10 @@ def _stateful_set(obj: _Raw, old: _Raw | None) -> _Warnings:
             claim.get("spec") or {}, path if old is None else f"{path}.Spec"
         )
     if (value_at(obj, "spec", "revisionHistoryLimit") or 0) < 0:
-        yield "spec.revisionHistoryLimit: a negative value keeps all revisions"
+        yield (
+            "spec.revisionHistoryLimit: a negative value retains all historical revisions; a "
+            "value >= 0 is recommended"
+        )
 
 
 def _job_spec(spec: _Raw, path: str) -> _Warnings:
@@ -146,7 +153,10 @@ def _service(obj: _Raw, _: _Raw | None) -> _Warnings:
     kind = spec.get("type")
     is_headless = kind == "ClusterIP" and spec.get("clusterIP") == "None"
     if _HINTS in _annotations(obj):
-        yield f"metadata.annotations[{_HINTS}]: deprecated; use service.kubernetes.io/topology-mode"
+        yield (
+            f"annotation {_HINTS} is deprecated, please use "
+            "service.kubernetes.io/topology-mode instead"
+        )
     if not is_headless:
         for index, each in enumerate(spec.get("clusterIPs") or ()):
             yield from address_warnings(f"spec.clusterIPs[{index}]", each)
@@ -156,9 +166,9 @@ def _service(obj: _Raw, _: _Raw | None) -> _Warnings:
     for index, each in enumerate(spec.get("loadBalancerSourceRanges") or ()):
         yield from network_warnings(f"spec.loadBalancerSourceRanges[{index}]", each)
     if kind != "ExternalName" and spec.get("externalName"):
-        yield "spec.externalName: ignored unless the type is ExternalName"
+        yield 'spec.externalName is ignored when spec.type is not "ExternalName"'
     if spec.get("trafficDistribution") == "PreferClose":
-        yield "spec.trafficDistribution: PreferClose is deprecated; use PreferSameZone"
+        yield 'spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"'
 
 
 def _ignored_fields(spec: _Raw, *, is_headless: bool) -> _Warnings:
@@ -166,17 +176,17 @@ def _ignored_fields(spec: _Raw, *, is_headless: bool) -> _Warnings:
     ignored = {
         "loadBalancerIP": spec.get("loadBalancerIP"),
         "externalIPs": addresses,
-        "sessionAffinity": spec.get("sessionAffinity") not in (None, "None"),
+        "SessionAffinity": spec.get("sessionAffinity") not in (None, "None"),
     }
     for field, value in ignored.items():
         if is_headless and value:
-            yield f"spec.{field}: ignored for headless services"
+            yield f"spec.{field} is ignored for headless services"
     for index, each in enumerate(addresses):
         yield from address_warnings(f"spec.externalIPs[{index}]", each)
     if addresses and spec.get("type") == "ExternalName":
-        yield "spec.externalIPs: ignored for services of the type ExternalName"
+        yield 'spec.externalIPs is ignored when spec.type is "ExternalName"'
     elif addresses and not is_headless:
-        yield "spec.externalIPs: deprecated; some clusters ignore it"
+        yield "spec.externalIPs is deprecated and may no longer be implemented in some clusters"
 
 
 def _balancer_status(obj: _Raw, _: _Raw | None) -> _Warnings:
@@ -199,7 +209,7 @@ def _endpoints(obj: _Raw, _: _Raw | None) -> _Warnings:
 def _endpoint_slice(obj: _Raw, old: _Raw | None) -> _Warnings:
     kind = obj.get("addressType")
     if old is None and kind == "FQDN":
-        yield "spec.addressType: endpoints of the type FQDN are deprecated"
+        yield "spec.addressType: FQDN endpoints are deprecated"
     if kind not in {"IPv4", "IPv6"}:
         return
     for index, each in enumerate_objects(obj.get("endpoints")):
@@ -210,7 +220,10 @@ def _endpoint_slice(obj: _Raw, old: _Raw | None) -> _Warnings:
 def _ingress(obj: _Raw, old: _Raw | None) -> _Warnings:
     is_set = value_at(obj, "spec", "ingressClassName") is not None
     if old is None and _INGRESS_CLASS in _annotations(obj) and not is_set:
-        yield f"metadata.annotations[{_INGRESS_CLASS}]: deprecated; use spec.ingressClassName"
+        yield (
+            f'annotation "{_INGRESS_CLASS}" is deprecated, please use '
+            "'spec.ingressClassName' instead"
+        )
 
 
 def _network_policy(obj: _Raw, _: _Raw | None) -> _Warnings:
@@ -232,7 +245,7 @@ def _node(obj: _Raw, _: _Raw | None) -> _Warnings:
     if spec.get("configSource") is not None:
         yield "spec.configSource: the feature is removed"
     if spec.get("externalID"):
-        yield "spec.externalID: deprecated, and not used by Kubernetes"
+        yield "spec.externalID: this field is deprecated, and is unused by Kubernetes"
     for index, each in enumerate(spec.get("podCIDRs") or ()):
         yield from network_warnings(f"spec.podCIDRs[{index}]", each)
 
@@ -246,18 +259,25 @@ def _volume(obj: _Raw, _: _Raw | None) -> _Warnings:
         if key in annotations:
             yield f"metadata.annotations[{key}]: deprecated; use {field}"
     if spec.get("persistentVolumeReclaimPolicy") == "Recycle":
-        yield "spec.persistentVolumeReclaimPolicy: Recycle is deprecated; use dynamic provisioning"
+        yield (
+            "spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. "
+            "Instead, the recommended approach is to use dynamic provisioning."
+        )
     terms = value_at(spec, "nodeAffinity", "required", "nodeSelectorTerms")
     for index, term in enumerate_objects(terms):
         yield from term_warnings(term, f"spec.nodeAffinity.required.nodeSelectorTerms[{index}]")
     for field, text in DEPRECATED_VOLUMES.items():
         if spec.get(field) is not None and field not in {"flocker", "gitRepo", "quobyte"}:
-            yield f"spec.{field}: {text}"
+            shown = "storageOS" if field == "storageos" else field
+            yield f"spec.{shown}: {text}"
 
 
 def _claim(obj: _Raw, _: _Raw | None) -> _Warnings:
     if _CLASS_ANNOTATION in _annotations(obj):
-        yield f"metadata.annotations[{_CLASS_ANNOTATION}]: deprecated; use storageClassName"
+        yield (
+            f"metadata.annotations[{_CLASS_ANNOTATION}]: deprecated since v1.8; use "
+            '"storageClassName" attribute instead'
+        )
     yield from storage_warnings(obj.get("spec") or {}, "spec")
 
 
@@ -283,7 +303,10 @@ def _csi_driver(obj: _Raw, old: _Raw | None) -> _Warnings:
     requests = spec.get("tokenRequests")
     is_new = old is None or not json_equal(requests, value_at(old, "spec", "tokenRequests"))
     if requests and is_new and spec.get("serviceAccountTokenInSecrets") is None:
-        yield "spec.tokenRequests: set serviceAccountTokenInSecrets to keep tokens out of logs"
+        yield (
+            "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to "
+            "true to prevent possible logging of tokens in volume attributes"
+        )
 
 
 def _runtime_class(obj: _Raw, _: _Raw | None) -> _Warnings:
@@ -321,7 +344,10 @@ def _problem_of_pair(certificate: str, key: str) -> str:
 def _service_account(obj: _Raw, old: _Raw | None) -> _Warnings:
     is_new = old is None or _MOUNTABLE not in _annotations(old)
     if is_new and _MOUNTABLE in _annotations(obj):
-        yield f"metadata.annotations[{_MOUNTABLE}]: deprecated; use separate namespaces"
+        yield (
+            f"metadata.annotations[{_MOUNTABLE}]: deprecated in v1.32+; prefer separate namespaces "
+            "to isolate access to mounted secrets"
+        )
 
 
 def _quota(obj: _Raw, old: _Raw | None) -> _Warnings:
@@ -333,7 +359,10 @@ def _quota(obj: _Raw, old: _Raw | None) -> _Warnings:
         low, high = (parse_quantity(hard.get(key, "0")) for key in (request, f"limits.{name}"))
         has_both = request in hard and f"limits.{name}" in hard
         if has_both and low is not None and high is not None and low > high:
-            yield f"spec.hard[{request}]: should not exceed limits.{name}"
+            yield (
+                f"ResourceQuota {request} ({low.canonical()}) should be less than limits.{name} "
+                f"({high.canonical()})"
+            )
 
 
 def _static_name(obj: _Raw, old: _Raw | None) -> _Warnings:

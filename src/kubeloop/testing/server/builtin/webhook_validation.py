@@ -14,12 +14,18 @@ from urllib.parse import urlsplit
 from kubeloop.meta import problems_of_dns_1035_label, problems_of_dns_subdomain
 
 from ..values import causes
-from .field_rules import Check, Raw, check_known, check_qualified_name, check_required
+from .field_rules import (
+    Check,
+    Raw,
+    check_known,
+    check_qualified_name,
+    check_required,
+    check_service_port,
+)
 from .value_rules import (
     Causes,
     check_choice,
     check_name,
-    check_port,
     check_selector,
     enumerate_objects,
 )
@@ -130,17 +136,17 @@ def _url(path: str, url: str) -> Causes:
 def _service(path: str, service: Raw) -> Causes:
     # `ValidateWebhookService`.
     for field in ("name", "namespace"):
-        rule = f"service {field} is required"
-        yield from check_required(f"{path}.{field}", service.get(field), rule)
-    yield from check_port(f"{path}.port", service.get("port", 443))
+        yield from check_required(f"{path}.{field}", service.get(field))
+    yield from check_service_port(f"{path}.port", service.get("port", 443))
     url_path = service.get("path")
     if url_path in (None, "", "/"):
         return
     if not url_path.startswith("/"):
         yield causes.invalid(f"{path}.path", url_path, "must start with a '/'")
     for index, segment in enumerate(url_path[1:].removesuffix("/").split("/")):
-        problems = problems_of_dns_subdomain(segment) if segment else ["may not be empty"]
-        for problem in problems:
+        if not segment:
+            yield causes.invalid(f"{path}.path", url_path, f"segment[{index}] may not be empty")
+        for problem in problems_of_dns_subdomain(segment) if segment else ():
             yield causes.invalid(f"{path}.path", url_path, f"segment[{index}]: {problem}")
 
 
@@ -163,10 +169,15 @@ def check_rule(path: str, rule: Raw) -> Causes:
     yield from check_known(f"{path}.scope", rule.get("scope"), _SCOPES)
 
 
+_WILDCARDS: Final = {"apiGroups": "API groups", "apiVersions": "API versions"}
+
+
 def _wildcard(path: str, values: Sequence[str]) -> Causes:
     yield from check_required(path, values)
     if len(values) > 1 and "*" in values:
-        yield causes.invalid(path, values, "if '*' is present, must not specify others")
+        what = _WILDCARDS.get(path.rpartition(".")[2], "operations")
+        rule = f"if '*' is present, must not specify other {what}"
+        yield causes.invalid(path, values, rule)
 
 
 def _resources(path: str, resources: Sequence[str]) -> Causes:
@@ -192,9 +203,11 @@ def _resources(path: str, resources: Sequence[str]) -> Causes:
         if resource == "*":
             parts.add(part)
     if len(resources) > 1 and "*/*" in resources:
-        yield causes.invalid(path, resources, "if '*/*' is present, must not specify others")
+        yield causes.invalid(
+            path, resources, "if '*/*' is present, must not specify other resources"
+        )
     if "*" in resources and plain:
-        rule = "'*' contains the other resources without subresources"
+        rule = "if '*' is present, must not specify other resources without subresources"
         yield causes.invalid(path, resources, rule)
 
 

@@ -14,6 +14,7 @@ from kubeloop.meta import problems_of_dns_label
 from kubeloop.selectors import selector_from_map
 
 from ..values import causes
+from ..values.go_values import printed
 from .claim_validation import problems_of_claim_spec
 from .job_validation import JOB_STATUS, JOBS
 from .template_validation import (
@@ -24,6 +25,7 @@ from .template_validation import (
 )
 from .value_rules import (
     Causes,
+    check_at_most_all,
     check_choice,
     check_int_or_percent,
     check_minimum,
@@ -70,7 +72,8 @@ def _strategy_problems(strategy: _Raw) -> Causes:
         return
     kinds = ("Recreate", "RollingUpdate")
     if strategy.get("type") not in (None, "", *kinds):
-        yield causes.not_supported(path, dict(strategy), kinds)
+        shown = printed("apps/v1.DeploymentStrategy", strategy)
+        yield causes.not_supported(path, shown, kinds)
     if isinstance(rolling, Mapping):
         yield from _rolling_problems(rolling, f"{path}.rollingUpdate")
 
@@ -78,11 +81,12 @@ def _strategy_problems(strategy: _Raw) -> Causes:
 def _rolling_problems(rolling: _Raw, path: str) -> Causes:
     # With both at zero no pod could ever be replaced.
     unavailable, surge = rolling.get("maxUnavailable"), rolling.get("maxSurge")
-    yield from check_int_or_percent(f"{path}.maxUnavailable", unavailable, at_most_all=True)
+    yield from check_int_or_percent(f"{path}.maxUnavailable", unavailable)
     yield from check_int_or_percent(f"{path}.maxSurge", surge)
     if is_zero(unavailable) and is_zero(surge):
         rule = "may not be 0 when `maxSurge` is 0"
         yield causes.invalid(f"{path}.maxUnavailable", unavailable, rule)
+    yield from check_at_most_all(f"{path}.maxUnavailable", unavailable)
 
 
 def _replica_set(obj: _Raw, old: _Raw | None) -> Causes:
@@ -106,7 +110,7 @@ def _stateful_set(obj: _Raw, old: _Raw | None) -> Causes:
     retention = spec.get("persistentVolumeClaimRetentionPolicy") or {}
     for field in ("whenDeleted", "whenScaled"):
         where = f"spec.persistentVolumeClaimRetentionPolicy.{field}"
-        yield from check_choice(where, retention.get(field), ("Delete", "Retain"))
+        yield from check_choice(where, retention.get(field), ("Retain", "Delete"))
     for index, claim in enumerate_objects(spec.get("volumeClaimTemplates")):
         where = f"spec.volumeClaimTemplates[{index}].spec"
         yield from problems_of_claim_spec(claim.get("spec") or {}, where)
@@ -128,12 +132,13 @@ def _set_strategy(strategy: _Raw) -> Causes:
     where = "spec.updateStrategy"
     if kind not in (None, "", "RollingUpdate", "OnDelete"):
         rule = "must be 'RollingUpdate' or 'OnDelete'"
-        yield causes.invalid(where, dict(strategy), rule)
+        yield causes.invalid(where, printed("apps/v1.StatefulSetUpdateStrategy", strategy), rule)
     elif isinstance(rolling, Mapping):
         path = f"{where}.rollingUpdate"
         if kind == "OnDelete":
             rule = "only allowed for updateStrategy 'RollingUpdate'"
-            yield causes.invalid(path, dict(rolling), rule)
+            shown = printed("apps/v1.RollingUpdateStatefulSetStrategy", rolling)
+            yield causes.invalid(path, shown, rule)
             return
         yield from check_minimum(f"{path}.partition", rolling.get("partition"))
         most = rolling.get("maxUnavailable")
@@ -168,14 +173,15 @@ def _daemon_set(obj: _Raw, old: _Raw | None) -> Causes:
     spec = obj.get("spec") or {}
     yield from problems_of_selector(spec, "daemonset")
     yield from problems_of_template(spec, "spec.template", always="DaemonSet")
-    for field in ("minReadySeconds", "revisionHistoryLimit"):
-        yield from check_minimum(f"spec.{field}", spec.get(field))
+    yield from check_minimum("spec.minReadySeconds", spec.get("minReadySeconds"))
     strategy, kinds = spec.get("updateStrategy") or {}, ("RollingUpdate", "OnDelete")
     rolling = strategy.get("rollingUpdate")
     if strategy.get("type") not in (None, "", *kinds):
-        yield causes.not_supported("spec.updateStrategy", dict(strategy), kinds)
+        shown = printed("apps/v1.DaemonSetUpdateStrategy", strategy)
+        yield causes.not_supported("spec.updateStrategy", shown, kinds)
     elif strategy.get("type") != "OnDelete" and isinstance(rolling, Mapping):
         yield from _daemon_rolling(rolling, "spec.updateStrategy.rollingUpdate")
+    yield from check_minimum("spec.revisionHistoryLimit", spec.get("revisionHistoryLimit"))
     yield from _check_immutable(spec, old, "selector")
 
 
@@ -200,7 +206,7 @@ def _replication_controller(obj: _Raw, _: _Raw | None) -> Causes:
     # `ValidateReplicationControllerSpec`.
     spec = obj.get("spec") or {}
     for field in ("replicas", "minReadySeconds"):
-        yield from check_minimum(f"spec.{field}", spec.get(field))
+        yield from map(causes.declared, check_minimum(f"spec.{field}", spec.get(field)))
     labels = spec.get("selector") or {}
     if not labels:
         yield causes.required("spec.selector")
@@ -216,7 +222,7 @@ def _controller_revision(obj: _Raw, old: _Raw | None) -> Causes:
     # `ValidateControllerRevisionCreate`; the data of a revision never change.
     data = obj.get("data")
     if old is None and not isinstance(data, dict):
-        yield causes.required("data")
+        yield causes.required("data", "data is mandatory")
     yield from check_minimum("revision", obj.get("revision"))
     if old is not None:
         yield from check_unchanged("data", data, old.get("data"))

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final, Literal, final
+from typing import Any, Final, Literal, final
 
 import msgspec
 
@@ -29,6 +29,7 @@ from ..statuses import (
     unsupported_media_type,
 )
 from ..values.deep_json import MAX_DEPTH, TooDeep, decode, is_deep
+from ..values.go_json import struct_error, syntax_error
 from ..values.json_values import whole_numbers
 
 __all__ = [
@@ -44,7 +45,7 @@ __all__ = [
     "body_type",
     "check_route",
     "decode_body",
-    "json_type",
+    "decode_document",
     "negotiate",
     "negotiate_discovery",
     "negotiate_plain",
@@ -254,6 +255,17 @@ def body_type(content_type: str) -> str:
     raise unsupported_media_type(_FORMATS)
 
 
+def decode_document(raw: bytes, media: str) -> Any:
+    """The JSON value in a text. Raises ValueError with the sentence of Go's decoder."""
+    try:
+        return decode(raw) if media == JSON else _decode_other(raw, media)
+    except TooDeep:
+        raise
+    except (ValueError, RecursionError) as error:
+        problem = syntax_error(raw) if media == JSON else _yaml_error(raw) if media == YAML else ""
+        raise ValueError(problem or str(error)) from error
+
+
 def decode_body(raw: bytes, media: str, *, kind: str = "") -> JsonObject:
     """The JSON object in a body; `kind` is the expected kind, for the error, if it names one.
 
@@ -263,17 +275,13 @@ def decode_body(raw: bytes, media: str, *, kind: str = "") -> JsonObject:
     problem = ""
     found: object = None
     try:
-        found = decode(raw) if media == JSON else _decode_other(raw, media)
-    except (ValueError, RecursionError) as error:
-        problem = _parse_error(error)
-    if isinstance(found, dict):
-        return found
-    if found is None and not problem:
-        return {}  # Go decodes null into an empty object
-    problem = problem or (
-        "couldn't get version/kind; json parse error: json: cannot unmarshal "
-        f"{json_type(found)} into Go value of type {_TYPE_META}"
-    )
+        found = decode_document(raw, media)
+    except ValueError as error:
+        problem = f"{error}" if media == YAML else f"{_PARSE_ERROR}: {error}"
+    if not problem and (why := struct_error(found, _TYPE_META, _TYPE_META_FIELDS, name="")):
+        problem = f"{_PARSE_ERROR}: {why}"
+    if not problem:
+        return found if isinstance(found, dict) else {}  # Go decodes null into an empty object
     if not kind:
         raise bad_request(problem)
     raise bad_request(
@@ -282,20 +290,34 @@ def decode_body(raw: bytes, media: str, *, kind: str = "") -> JsonObject:
     )
 
 
+_PARSE_ERROR = "couldn't get version/kind; json parse error"
 # How Go prints the anonymous struct into which apimachinery decodes kind and apiVersion.
 _TYPE_META = (
     'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; '
     'Kind string "json:\\"kind,omitempty\\"" }'
 )
+_TYPE_META_FIELDS = {"apiVersion": "string", "kind": "string"}
 
 
-def _parse_error(error: Exception) -> str:
-    text = str(error) or "nested too deeply"
-    if text == _DEEP_YAML:
-        return text
-    # The one message of msgspec that clients are likely to meet, in the words of encoding/json.
-    text = "unexpected end of JSON input" if text == "Input data was truncated" else text
-    return f"couldn't get version/kind; json parse error: {text}"
+def _yaml_error(raw: bytes) -> str:
+    """The error of Go's YAML library, which is a port of libyaml as PyYAML's is a binding."""
+    import yaml
+
+    anchors: set[str | None] = set()
+    try:
+        # Events, because composing nodes is recursive in C, and a deep text would crash.
+        for event in yaml.parse(raw, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+            if isinstance(event, yaml.AliasEvent) and event.anchor not in anchors:
+                return f"yaml: unknown anchor '{event.anchor}' referenced"
+            anchors.add(getattr(event, "anchor", None))
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line if error.problem_mark else 0
+        # Only the parser counts lines from 0.
+        line += isinstance(error, yaml.scanner.ScannerError) and line > 0
+        return f"yaml: line {line}: {error.problem}" if line else f"yaml: {error.problem}"
+    except yaml.YAMLError as error:
+        return f"yaml: {error}"
+    return "yaml: invalid document"
 
 
 def _decode_other(raw: bytes, media: str) -> object:
@@ -318,23 +340,9 @@ def _deep_yaml(raw: bytes) -> object:
     try:
         return whole_numbers(decode(raw))
     except TooDeep:
-        raise ValueError(_DEEP_YAML) from None
+        raise TooDeep(_DEEP_YAML) from None
     except ValueError:
         return None
-
-
-def json_type(value: object) -> str:
-    """The type of a JSON value as encoding/json's errors name it."""
-    match value:
-        case bool():
-            return "bool"
-        case str():
-            return "string"
-        case list():
-            return "array"
-        case dict():
-            return "object"
-    return "number"
 
 
 def body_summary(raw: bytes) -> str:

@@ -19,6 +19,8 @@ import msgspec
 from kubeloop.wire import Json
 
 from ..statuses import Cause, bad_request, invalid, untyped_error
+from ..values import causes as field_errors
+from ..values.go_json import struct_error
 
 __all__ = [
     "DeleteOptions",
@@ -122,20 +124,6 @@ def version_number(text: str, *, listed: bool = False) -> int:
     raise bad_request(f"invalid resource version: {problem}") if listed else untyped_error(problem)
 
 
-def _unsupported(field: str, value: str, supported: Iterable[str]) -> Cause:
-    listed = ", ".join(f'"{each}"' for each in supported)
-    message = f'Unsupported value: "{value}": supported values: {listed}'
-    return Cause(field=field, reason="FieldValueNotSupported", message=message)
-
-
-def _forbidden(field: str, why: str) -> Cause:
-    return Cause(field=field, reason="FieldValueForbidden", message=f"Forbidden: {why}")
-
-
-def _invalid_value(field: str, value: str, why: str) -> Cause:
-    return Cause(field=field, reason="FieldValueInvalid", message=f"Invalid value: {value}: {why}")
-
-
 # --- create, update, patch
 
 FieldValidation = Literal["Ignore", "Warn", "Strict"]
@@ -176,14 +164,13 @@ def write_options(query: Query, kind: str, *, apply: bool = False) -> WriteOptio
     # ValidateFieldValidation.
     if validation not in _VALIDATIONS:
         supported = ("", "Ignore", "Strict", "Warn")
-        causes.append(_unsupported("fieldValidation", validation, supported))
+        causes.append(field_errors.not_supported("fieldValidation", validation, supported))
     force = query.flag("force")
     # ValidatePatchOptions: an apply needs a manager, and only an apply can be forced.
     if kind == "PatchOptions" and apply and not manager:
-        message = "Required value: is required for apply patch"
-        causes.append(Cause(field="fieldManager", reason="FieldValueRequired", message=message))
+        causes.append(field_errors.required("fieldManager", "is required for apply patch"))
     if kind == "PatchOptions" and not apply and force is not None:
-        causes.append(_forbidden("force", "may not be specified for non-apply patch"))
+        causes.append(field_errors.forbidden("force", "may not be specified for non-apply patch"))
     if causes:
         raise invalid(_META_GROUP, kind, "", causes)
     return WriteOptions(
@@ -197,20 +184,17 @@ def write_options(query: Query, kind: str, *, apply: bool = False) -> WriteOptio
 def _dry_run_causes(values: list[str]) -> list[Cause]:
     if all(value == "All" for value in values):
         return []
-    message = f'Unsupported value: {msgspec.json.encode(values).decode()}: supported values: "All"'
-    return [Cause(field="dryRun", reason="FieldValueNotSupported", message=message)]
+    return [field_errors.not_supported("dryRun", values, ("All",))]
 
 
 def _manager_causes(manager: str) -> list[Cause]:
     if len(manager.encode()) > _MANAGER_LENGTH:
-        message = f"Too long: may not be more than {_MANAGER_LENGTH} bytes"
-        return [Cause(field="fieldManager", reason="FieldValueTooLong", message=message)]
+        return [field_errors.too_long("fieldManager", _MANAGER_LENGTH)]
     # isPrintable of Go's unicode package is close to str.isprintable.
     for index, letter in enumerate(manager):
         if not letter.isprintable():
-            shown = msgspec.json.encode(manager).decode()
             why = f"invalid character U+{ord(letter):04X} (at position {index})"
-            return [_invalid_value("fieldManager", shown, why)]
+            return [field_errors.invalid("fieldManager", manager, why)]
     return []
 
 
@@ -273,18 +257,18 @@ def _list_causes(options: ListOptions) -> list[Cause]:
     if match:
         if not options.version:
             why = "resourceVersionMatch is forbidden unless resourceVersion is provided"
-            causes.append(_forbidden(field, why))
+            causes.append(field_errors.forbidden(field, why))
         if options.next_page:
             why = "resourceVersionMatch is forbidden when continue is provided"
-            causes.append(_forbidden(field, why))
+            causes.append(field_errors.forbidden(field, why))
         if match not in {"Exact", "NotOlderThan"}:
-            causes.append(_unsupported(field, match, ("Exact", "NotOlderThan", "")))
+            causes.append(field_errors.not_supported(field, match, ("Exact", "NotOlderThan", "")))
         if match == "Exact" and options.version == "0":
             why = 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'
-            causes.append(_forbidden(field, why))
+            causes.append(field_errors.forbidden(field, why))
     if options.send_initial_events is not None:
         why = "sendInitialEvents is forbidden for list"
-        causes.append(_forbidden("sendInitialEvents", why))
+        causes.append(field_errors.forbidden("sendInitialEvents", why))
     return causes
 
 
@@ -294,16 +278,16 @@ def _watch_causes(options: ListOptions) -> list[Cause]:
     field, match = "resourceVersionMatch", options.version_match
     if options.send_initial_events is not None and match != "NotOlderThan":
         why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
-        causes.append(_forbidden(field, why))
+        causes.append(field_errors.forbidden(field, why))
     if match:
         if options.send_initial_events is None:
             why = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
-            causes.append(_forbidden(field, why))
+            causes.append(field_errors.forbidden(field, why))
         if match != "NotOlderThan":
-            causes.append(_unsupported(field, match, ("NotOlderThan",)))
+            causes.append(field_errors.not_supported(field, match, ("NotOlderThan",)))
         if options.next_page:
             why = "resourceVersionMatch is forbidden when continue is provided"
-            causes.append(_forbidden(field, why))
+            causes.append(field_errors.forbidden(field, why))
     return causes
 
 
@@ -328,7 +312,6 @@ class _Preconditions(msgspec.Struct, rename="camel"):
 
 
 class _Body(msgspec.Struct, rename="camel"):
-    kind: str = "DeleteOptions"
     grace_period_seconds: int | None = None
     propagation_policy: str | None = None
     orphan_dependents: bool | None = None
@@ -347,10 +330,10 @@ def delete_options(query: Query, body: Mapping[str, Json] | None) -> DeleteOptio
     causes = _dry_run_causes(dry_run)
     if policy and sent.orphan_dependents is not None:
         why = "orphanDependents and deletionPropagation cannot be both set"
-        causes.append(_invalid_value("propagationPolicy", f'"{policy}"', why))
+        causes.append(field_errors.invalid("propagationPolicy", policy, why))
     if policy not in {"", "Orphan", "Background", "Foreground"}:
         supported = ("Foreground", "Background", "Orphan", "nil")
-        causes.append(_unsupported("propagationPolicy", policy, supported))
+        causes.append(field_errors.not_supported("propagationPolicy", policy, supported))
     if causes:
         raise invalid(_META_GROUP, "DeleteOptions", "", causes)
     preconditions = sent.preconditions or _Preconditions()
@@ -377,10 +360,23 @@ def _from_query(query: Query) -> _Body:
 
 
 def _from_body(body: Mapping[str, Json]) -> _Body:
+    kind = body.get("kind") or "DeleteOptions"
+    if kind != "DeleteOptions":
+        version = body.get("apiVersion") or "v1"
+        raise bad_request(
+            f'no kind "{kind}" is registered for version "{version}" in scheme '
+            '"pkg/runtime/scheme.go:111"'
+        )
+    if problem := struct_error(body, "v1.DeleteOptions", _BODY_FIELDS):
+        raise bad_request(problem)
     try:
-        sent = msgspec.convert(body, _Body)
+        return msgspec.convert(body, _Body)
     except msgspec.ValidationError as error:
         raise bad_request(f"json: cannot read DeleteOptions: {error}") from error
-    if sent.kind != "DeleteOptions":
-        raise bad_request("decoded object cannot be converted to DeleteOptions")
-    return sent
+
+
+_BODY_FIELDS = {
+    "gracePeriodSeconds": "int64",
+    "propagationPolicy": "v1.DeletionPropagation",
+    "orphanDependents": "bool",
+}

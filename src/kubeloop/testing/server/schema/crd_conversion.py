@@ -42,7 +42,7 @@ def problems_of_conversion(conversion: _Raw, old: _Raw | None, *, established: b
     elif strategy not in {"None", "Webhook"}:
         found.append(causes.not_supported(f"{_PATH}.strategy", strategy, ("None", "Webhook")))
     if strategy != "Webhook":
-        rule = "is only used with the strategy Webhook"
+        rule = "should not be set when strategy is not set to Webhook"
         found += [causes.forbidden(_CLIENT, rule)] if client is not None else []
         found += [causes.forbidden(_REVIEWS, rule)] if reviews else []
         return found
@@ -74,7 +74,11 @@ def _url_problems(text: str, where: str) -> Iterator[Cause]:
         return
     form = "the form is https://host[/path]"
     if url.scheme != "https":
-        yield causes.invalid(where, url.scheme, f"the scheme must be https: {form}")
+        yield causes.invalid(
+            where,
+            url.scheme,
+            "'https' is the only allowed URL scheme; desired format: https://host[/path]",
+        )
     if not url.netloc:
         yield causes.invalid(where, "", f"the host is missing: {form}")
     if "@" in url.netloc:
@@ -112,7 +116,7 @@ def _path_problems(path: str, where: str) -> Iterator[Cause]:
             yield causes.invalid(where, path, f"segment[{index}] may not be empty")
             continue
         for problem in problems_of_dns_subdomain(step):
-            yield causes.invalid(where, path, f"segment[{index}]: {problem}")
+            yield causes.invalid(where, path, f"segment[{index}] {problem}")
 
 
 def _review_problems(reviews: list[str], old: _Raw | None) -> Iterator[Cause]:

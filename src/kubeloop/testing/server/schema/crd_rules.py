@@ -40,7 +40,7 @@ def problems_of_rules(schema: _Raw, path: str) -> Iterator[Cause]:
         # Found by the compiler, so after all others.
         old = rule.get("optionalOldSelf")
         if not found and old is not None and not _OLD_SELF.search(rule["rule"]):
-            detail = "needs a rule that uses oldSelf"
+            detail = "may not be set if oldSelf is not used in rule"
             yield causes.invalid(f"{where}.optionalOldSelf", old, detail)
 
 
@@ -49,7 +49,9 @@ def _text_problems(rule: _Raw, where: str) -> Iterator[Cause]:
     if not text.strip():
         yield causes.required(f"{where}.rule", "rule is not specified")
     elif message and not message.strip():
-        yield causes.invalid(f"{where}.message", message, "must be non-empty if specified")
+        yield causes.invalid(
+            f"{where}.message", message, "messageExpression must be non-empty if specified"
+        )
     elif _LINE_BREAK.search(message.strip()):
         yield causes.invalid(f"{where}.message", message, "must not contain line breaks")
     elif _LINE_BREAK.search(text.strip()) and not message.strip():
@@ -57,7 +59,9 @@ def _text_problems(rule: _Raw, where: str) -> Iterator[Cause]:
         yield causes.required(f"{where}.message", detail)
     expression = str(rule.get("messageExpression") or "")
     if expression and not expression.strip():
-        yield causes.required(f"{where}.messageExpression", "must be non-empty if specified")
+        yield causes.required(
+            f"{where}.messageExpression", "messageExpression must be non-empty if specified"
+        )
 
 
 def _field_problems(rule: _Raw, schema: _Raw, where: str) -> Iterator[Cause]:
@@ -68,7 +72,7 @@ def _field_problems(rule: _Raw, schema: _Raw, where: str) -> Iterator[Cause]:
         return
     where = f"{where}.fieldPath"
     if not field.strip():
-        yield causes.invalid(where, field, "must be non-empty if specified")
+        yield causes.invalid(where, field, "messageExpression must be non-empty if specified")
     if _LINE_BREAK.search(field):
         yield causes.invalid(where, field, "must not contain line breaks")
     if not _is_field(schema, field):

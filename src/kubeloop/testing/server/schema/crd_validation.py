@@ -40,6 +40,9 @@ _SELECTABLE_LIMIT: Final = 8
 _SELECTABLE_TYPES: Final = frozenset({"string", "boolean", "integer"})
 
 
+_APPROVAL: Final = "https://github.com/kubernetes/enhancements/pull/1111"
+
+
 def problems_of_crd(crd: Mapping[str, Any], old: Mapping[str, Any] | None = None) -> list[Cause]:
     """What is wrong with a definition after defaulting; with `old`, also with the update."""
     spec = crd.get("spec") or {}
@@ -76,8 +79,9 @@ def _name_problems(crd: Mapping[str, Any], spec: Mapping[str, Any]) -> Iterator[
     # Otherwise two definitions could define the same resource.
     name = (crd.get("metadata") or {}).get("name") or ""
     expected = f"{(spec.get('names') or {}).get('plural', '')}.{spec.get('group', '')}"
+    rule = 'must be spec.names.plural+"."+spec.group'
     if name and name != expected:
-        yield causes.invalid("metadata.name", name, 'must be spec.names.plural+"."+spec.group')
+        yield causes.invalid("metadata.name", name, rule)
 
 
 def _group_problems(spec: Mapping[str, Any]) -> Iterator[Cause]:
@@ -142,7 +146,7 @@ def _versions_problem(spec: Mapping[str, Any], rule: str) -> Cause:
     for go in list(_INTERNAL)[5:]:
         if all(json_equal(each[go], value[0][go]) for each in value):
             value = [{**each, go: None} for each in value]
-    text = msgspec.json.encode(value).decode()
+    text = msgspec.json.encode(None if spec.get("versions") is None else value).decode()
     return Cause("spec.versions", "FieldValueInvalid", f"Invalid value: {text}: {rule}")
 
 
@@ -207,7 +211,12 @@ def _deprecation_problems(version: Mapping[str, Any], path: str) -> Iterator[Cau
     elif len(text) > 256:
         yield causes.invalid(where, text, "must be <= 256 characters long")
     elif not text.isprintable():
-        yield causes.invalid(where, text, "must only contain printable UTF-8 characters")
+        at = next(index for index, letter in enumerate(text) if not letter.isprintable())
+        rule = (
+            "must only contain printable UTF-8 characters; non-printable character found at index "
+            f"{len(text[:at].encode())}"
+        )
+        yield causes.invalid(where, text, rule)
 
 
 # --- subresources, columns, selectable fields
@@ -264,7 +273,7 @@ def _selectable_problems(version: Mapping[str, Any], path: str) -> Iterator[Caus
     # `ValidateCustomResourceSelectableFields`.
     seen: set[str] = set()
     if version.get("selectableFields") and not schema_of(version):
-        rule = "may only be set when validations.schema is included"
+        rule = "may only be set when `version.schema.openAPIV3Schema` is not included"
         yield causes.invalid(path, "", rule)
         return
     for index, each in enumerate(version.get("selectableFields") or ()):
@@ -283,11 +292,14 @@ def _selectable_problems(version: Mapping[str, Any], path: str) -> Iterator[Caus
 def _one_selectable(json_path: str, schema: Mapping[str, Any], where: str) -> Iterator[Cause]:
     steps = json_path.removeprefix(".").split(".")
     if not json_path.startswith(".") or "" in steps or "[" in json_path:
-        rule = "is an invalid path: expected fields joined by dots"
-        yield causes.invalid(where, json_path, rule)
+        problem = f"expected [ or . but got: {steps[0]}"
+        if json_path.startswith("."):
+            problem = "array notation is not allowed"
+        yield causes.invalid(where, json_path, f"is an invalid path: {problem}")
         return
     if steps[0] == "metadata":
-        yield causes.invalid(where, json_path, "must not point to fields in metadata")
+        rule = "is an invalid path: does not refer to a valid field"
+        yield causes.invalid(where, json_path, rule)
         return
     found: Any = schema
     for step in steps:
@@ -365,9 +377,13 @@ def _approval_problems(
         return  # an old definition may be updated without one
     url = urlsplit(text)
     if not text:
-        yield causes.required(where, f'groups of Kubernetes need the annotation "{APPROVED}"')
+        rule = f'protected groups must have approval annotation "{APPROVED}", see {_APPROVAL}'
+        yield causes.required(where, rule)
     elif not text.startswith("unapproved") and not (url.scheme and url.netloc):
-        rule = 'must be a URL, or a reason that begins with "unapproved"'
+        rule = (
+            f'protected groups must have approval annotation "{APPROVED}" with either a URL or a '
+            f'reason starting with "unapproved", see {_APPROVAL}'
+        )
         yield causes.invalid(where, text, rule)
 
 
@@ -410,7 +426,8 @@ def _stored_problems(crd: Mapping[str, Any], spec: Mapping[str, Any]) -> Iterato
     for index, name in enumerate(stored):
         if name in missing:
             rule = (
-                f"missing from spec.versions, and objects may still be stored in {name}; it must "
-                "stay until they are stored in another version and status.storedVersions says so"
+                f"missing from spec.versions; {name} was previously a storage version, and must "
+                "remain in spec.versions until a storage migration ensures no data remains "
+                f"persisted in {name} and removes {name} from status.storedVersions"
             )
             yield causes.invalid(f"{where}[{index}]", name, rule)

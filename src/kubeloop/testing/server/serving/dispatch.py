@@ -332,15 +332,24 @@ def _check_route(request: Request) -> None:
 def _object_form(served: ServedResource, options: MediaTypeOptions, query: Query) -> Representation:
     if options.target == "PartialObjectMetadataList":
         raise not_representable(
-            f"you requested PartialObjectMetadataList, but the response is one {served.kind}"
+            "you requested PartialObjectMetadataList, but the requested object is not a list "
+            f"({_internal_type(served, served.kind)})"
         )
     return _form(served, options, query)
+
+
+def _internal_type(served: ServedResource, kind: str) -> str:
+    """The Go type of an object within kube-apiserver."""
+    if served.custom is not None:
+        return f"*unstructured.Unstructured{'List' if kind == served.list_kind else ''}"
+    return f"*{served.group.partition('.')[0] or 'core'}.{kind}"
 
 
 def _list_form(served: ServedResource, options: MediaTypeOptions, query: Query) -> Representation:
     if options.target == "PartialObjectMetadata":
         raise not_representable(
-            f"you requested PartialObjectMetadata, but the response is a {served.list_kind}"
+            "you requested PartialObjectMetadata, but the requested object is a list "
+            f"({_internal_type(served, served.list_kind)})"
         )
     return _form(served, options, query)
 

@@ -17,6 +17,7 @@ from kubeloop.wire import InvalidArgument, Json
 
 from ..registry import ServedResource
 from ..statuses import bad_request
+from .selector_errors import field_selector_error, label_selector_error, without_bare_operators
 from .store import Entry, Object
 
 __all__ = ["Selection", "field_paths", "selection"]
@@ -156,10 +157,13 @@ def selection(
         StatusError: 400 for a text that is no selector and for fields that are not selectable.
     """
     try:
-        labels = parse_labels(label_selector)
-        fields = parse_fields(field_selector)
+        labels = parse_labels(label_selector.rstrip("\0"))  # a NUL ends a word
     except InvalidArgument as error:
-        raise bad_request(f"unable to parse requirement: {error}") from error
+        raise bad_request(label_selector_error(label_selector) or str(error)) from error
+    try:
+        fields = parse_fields(without_bare_operators(field_selector))
+    except InvalidArgument as error:
+        raise bad_request(field_selector_error(field_selector) or str(error)) from error
     paths = field_paths(served)
     for term in fields.terms:
         # Otherwise an unknown field would be empty everywhere, and `!=` would select all objects.
@@ -180,4 +184,6 @@ def _unsupported(served: ServedResource, field: str) -> str:
     if served.custom is None and (served.group, served.plural) not in _FIELDS:
         known = ", ".join(f'"{name}"' for name in _NAMED)
         return f'"{field}" is not a known field selector: only {known}'
+    if (served.group, served.plural) == ("batch", "jobs"):
+        return f'field label "{field}" not supported for {served.kind}'
     return f"field label not supported: {field}"

@@ -12,11 +12,15 @@ import json
 from collections.abc import Iterable
 from typing import Any, Final
 
-from ..statuses import Cause
+import msgspec
+
+from ..statuses import Cause, quoted
 
 __all__ = [
     "IMMUTABLE",
+    "Printed",
     "as_json",
+    "declared",
     "duplicate",
     "forbidden",
     "go_number",
@@ -32,20 +36,19 @@ __all__ = [
 
 IMMUTABLE: Final = "field is immutable"
 
-# The escapes of Go's `strconv.Quote`.
-_ESCAPES: Final = {
-    '"': '\\"',
-    "\\": "\\\\",
-    "\a": "\\a",
-    "\b": "\\b",
-    "\f": "\\f",
-    "\n": "\\n",
-    "\r": "\\r",
-    "\t": "\\t",
-    "\v": "\\v",
-}
 # Go's encoding/json escapes these by default.
 _HTML: Final = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
+
+
+class Printed(str):
+    """A value as it is printed: a Go struct, or a number that is no string (`go_values`)."""
+
+    __slots__ = ()
+
+
+def declared(cause: Cause) -> Cause:
+    """A cause of kube-apiserver's declarative validation: it comes after all others."""
+    return msgspec.structs.replace(cause, declared=True)
 
 
 def required(field: str, detail: str = "") -> Cause:
@@ -70,12 +73,12 @@ def not_supported(field: str, value: Any, supported: Iterable[str]) -> Cause:
     return Cause(field, "FieldValueNotSupported", _with_value("Unsupported value", value, detail))
 
 
-def not_found(field: str, value: Any) -> Cause:
-    return Cause(field, "FieldValueNotFound", _with_value("Not found", value, ""))
+def not_found(field: str, value: Any, detail: str = "") -> Cause:
+    return Cause(field, "FieldValueNotFound", _with_value("Not found", value, detail))
 
 
-def duplicate(field: str, value: Any) -> Cause:
-    return Cause(field, "FieldValueDuplicate", _with_value("Duplicate value", value, ""))
+def duplicate(field: str, value: Any, detail: str = "") -> Cause:
+    return Cause(field, "FieldValueDuplicate", _with_value("Duplicate value", value, detail))
 
 
 def too_long(field: str, limit: int, *, unit: str = "byte") -> Cause:
@@ -88,11 +91,6 @@ def too_many(field: str, found: int, limit: int) -> Cause:
     items = "item" if limit == 1 else "items"
     message = f"Too many: {found}: must have at most {limit} {items}"
     return Cause(field, "FieldValueTooMany", message)
-
-
-def quoted(text: str) -> str:
-    """`text` as a Go string literal, as `%q` prints it."""
-    return f'"{"".join(map(_escape, text))}"'
 
 
 def go_number(number: float) -> str:
@@ -124,20 +122,10 @@ def _join(message: str, detail: str) -> str:
 
 def _format(value: Any) -> str:
     # `field.Error` prints other values as JSON.
+    if isinstance(value, Printed):
+        return str(value)
     if isinstance(value, str):
         return quoted(value)
     if isinstance(value, int | float):
         return go_number(value)
     return as_json(value)
-
-
-def _escape(character: str) -> str:
-    if character in _ESCAPES:
-        return _ESCAPES[character]
-    return character if character.isprintable() else _escape_point(ord(character))
-
-
-def _escape_point(point: int) -> str:
-    if point < 0x80:
-        return f"\\x{point:02x}"
-    return f"\\u{point:04x}" if point < 0x10000 else f"\\U{point:08x}"

@@ -34,6 +34,7 @@ class GoField(NamedTuple):
     type: str  # `*core/v1.Affinity`, `[]string`, `map[string]quantity`, `time`
     omits_empty: bool
     omits_zero: bool
+    inlined: str = ""  # the embedded structs that it is in, each with a dot
 
 
 class _Table(msgspec.Struct, frozen=True):
@@ -77,7 +78,8 @@ def fields_of(struct: str) -> tuple[GoField, ...]:
     for text in fields if isinstance(fields, list) else ():
         name, go_type, options, _ = text.split(" ")
         if "i" in options:
-            found += fields_of(go_type)
+            outer = f"{go_type.rpartition('.')[2]}."
+            found += [each._replace(inlined=outer + each.inlined) for each in fields_of(go_type)]
         else:
             found.append(GoField(name, go_type, "e" in options, "z" in options))
     return tuple(found)

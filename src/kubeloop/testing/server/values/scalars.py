@@ -18,6 +18,7 @@ from kubeloop.wire import Duration, InvalidArgument, Quantity
 from kubeloop.wire.times import MicroTime, format_micro_time, format_time, parse_time
 
 from .causes import quoted
+from .go_json import base64_error, json_type, time_error
 
 __all__ = [
     "Finding",
@@ -50,10 +51,9 @@ class Finding:
             return self.detail
         if not self.struct:
             return f"json: cannot unmarshal {self.detail} into Go value of type {self.go_type}"
-        path = re.sub(r"\[[0-9]+\]", "", self.path)  # Go's paths have no indexes
         return (
             f"json: cannot unmarshal {self.detail} into Go struct field "
-            f"{self.struct}.{path} of type {self.go_type}"
+            f"{self.struct}.{self.path} of type {self.go_type}"
         )
 
 
@@ -71,11 +71,16 @@ class Findings:
     def count(self) -> int:
         return len(self.unknown) + len(self.problems)
 
-    def prefix(self, step: str, since: tuple[int, int], *, struct: str = "") -> None:
-        """Put `step` before the paths found since there were so many of each."""
-        for finding in (*self.unknown[since[0] :], *self.problems[since[1] :]):
+    def prefix(self, step: str, since: tuple[int, int], *, go_step: str, struct: str = "") -> None:
+        """Put `step` before the paths found since there were so many of each.
+
+        Paths of problems have `go_step` instead.
+        """
+        for finding in self.unknown[since[0] :]:
             joint = "" if not finding.path or finding.path.startswith("[") else "."
             finding.path = f"{step}{joint}{finding.path}"
+        for finding in self.problems[since[1] :]:
+            finding.path = f"{go_step}.{finding.path}".strip(".")
             finding.struct = finding.struct or struct
 
 
@@ -84,24 +89,8 @@ Reader: TypeAlias = Callable[[Any, Findings], Any]
 
 def report_type(found: Findings, value: Any, go_type: str) -> Any:
     """Report that `value` cannot be decoded into a Go type; return it unchanged."""
-    found.problems.append(Finding("", _json_type(value), go_type=go_type))
+    found.problems.append(Finding("", json_type(value), go_type=go_type))
     return value
-
-
-def _json_type(value: Any) -> str:
-    """The name that Go's encoding/json has for the type of a JSON value."""
-    match value:
-        case bool():
-            return "bool"
-        case str():
-            return "string"
-        case list():
-            return "array"
-        case dict():
-            return "object"
-        case float():
-            return f"number {value!r}"
-    return "number"
 
 
 def value_reader(go_type: str) -> Reader:
@@ -132,12 +121,17 @@ def _int_reader(bits: int) -> Reader:
     def read(value: Any, found: Findings) -> Any:
         if type(value) is int and value in limits:
             return value
-        if type(value) is int:
-            found.problems.append(Finding("", f"number {value}", go_type=f"int{bits}"))
-            return value
-        return report_type(found, value, f"int{bits}")
+        return _report_number(found, value, f"int{bits}")
 
     return read
+
+
+def _report_number(found: Findings, value: Any, go_type: str) -> Any:
+    """Report a value that is no integer of this size; a number is part of the message."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return report_type(found, value, go_type)
+    found.problems.append(Finding("", f"number {value!r}", go_type=go_type))
+    return value
 
 
 def _read_int_or_string(value: Any, found: Findings) -> Any:
@@ -146,7 +140,7 @@ def _read_int_or_string(value: Any, found: Findings) -> Any:
         return value
     if type(value) is int and value in range(-(2**31), 2**31):
         return value
-    return report_type(found, value, "int32")
+    return _report_number(found, value, "int32")
 
 
 def _read_quantity(value: Any, found: Findings) -> Any:
@@ -156,10 +150,14 @@ def _read_quantity(value: Any, found: Findings) -> Any:
     try:
         text = str(Quantity(value))
     except InvalidArgument:
-        return _report(found, value, _QUANTITY_FORMAT)
+        has_suffix = re.fullmatch(
+            r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)[eEinumkKMGTP]+[0-9]*", str(value)
+        )
+        return _report(found, value, _QUANTITY_SUFFIX if has_suffix else _QUANTITY_FORMAT)
     return value if text == value else text
 
 
+_QUANTITY_SUFFIX: Final = "unable to parse quantity's suffix"
 _QUANTITY_FORMAT: Final = (
     "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 )
@@ -170,15 +168,16 @@ def _report(found: Findings, value: Any, problem: str) -> Any:
     return value
 
 
-def _time_reader(parse: Callable[[str], datetime], write: Callable[[Any], str]) -> Reader:
+def _time_reader(
+    parse: Callable[[str], datetime], write: Callable[[Any], str], fraction: str = ""
+) -> Reader:
     def read(value: Any, found: Findings) -> Any:
         if not isinstance(value, str):
             return report_type(found, value, "string")
         try:
             text = write(parse(value))
         except InvalidArgument:
-            layout = "2006-01-02T15:04:05Z07:00"
-            return _report(found, value, f"parsing time {quoted(value)} as {quoted(layout)}")
+            return _report(found, value, time_error(value, fraction))
         return value if text == value else text
 
     return read
@@ -196,23 +195,19 @@ def _read_duration(value: Any, found: Findings) -> Any:
 
 def _read_bytes(value: Any, found: Findings) -> Any:
     # Go decodes `[]byte` from base64.
+    if isinstance(value, list) and value:
+        return report_type(found, value[0], "uint8")
     if not isinstance(value, str):
         return report_type(found, value, "[]uint8")
     try:
         data = base64.b64decode(value.translate(_LINE_BREAKS), validate=True)
     except (binascii.Error, ValueError):
-        return _report(found, value, f"illegal base64 data at input byte {_corrupt_byte(value)}")
+        return _report(found, value, base64_error(value))
     text = base64.b64encode(data).decode()
     return value if text == value else text
 
 
 _LINE_BREAKS: Final = {ord("\r"): None, ord("\n"): None}  # Go's decoder skips them
-
-
-def _corrupt_byte(text: str) -> int:
-    """The offset in Go's `base64.CorruptInputError`."""
-    corrupt = re.search(r"[^A-Za-z0-9+/=]", text)
-    return corrupt.start() if corrupt else len(text) - len(text) % 4
 
 
 _SCALARS: Final[dict[str, Reader]] = {
@@ -226,6 +221,6 @@ _SCALARS: Final[dict[str, Reader]] = {
     "quantity": _read_quantity,
     "duration": _read_duration,
     "intstr": _read_int_or_string,
-    "microtime": _time_reader(MicroTime.parse, format_micro_time),
+    "microtime": _time_reader(MicroTime.parse, format_micro_time, ".000000"),
     "time": _time_reader(parse_time, format_time),
 }

@@ -47,7 +47,7 @@ def check_types(go_type: str, obj: dict[str, Any], *, keep_empty: bool = False) 
         return TypeCheck(obj, [], ["json: exceeded max depth"])
     return TypeCheck(
         typed if isinstance(typed, dict) else {},
-        sorted(each.path for each in found.unknown),
+        [each.path for each in found.unknown],
         [each.message() for each in found.problems],
     )
 
@@ -75,6 +75,7 @@ def _reader(go_type: str) -> Reader:
 def struct_reader(struct: str) -> Reader:
     """The reader of a Go struct."""
     fields: dict[str, Reader] = {}
+    steps: dict[str, str] = {}
     omitted: set[str] = set()
     name = struct.rpartition(".")[2]
 
@@ -83,6 +84,7 @@ def struct_reader(struct: str) -> Reader:
             return report_type(found, value, _go_name(struct))
         if not fields:  # not earlier: structs refer to each other in cycles
             fields.update({each.name: _reader(each.type) for each in fields_of(struct)})
+            steps.update({each.name: f"{each.inlined}{each.name}" for each in fields_of(struct)})
             omitted.update(each.name for each in fields_of(struct) if _is_omitted(each))
         changed: dict[str, Any] | None = None  # a copy, made with the first change
         for key, item in value.items():
@@ -92,7 +94,7 @@ def struct_reader(struct: str) -> Reader:
                 since = (len(found.unknown), len(found.problems))
                 new = reader(item, found)
                 if found.count() > before:
-                    found.prefix(key, since, struct=name)
+                    found.prefix(key, since, struct=name, go_step=steps[key])
                 if new or key not in omitted or found.keep_empty:
                     if new is not item:
                         changed = dict(value) if changed is None else changed
@@ -133,7 +135,7 @@ def _list_reader(go_type: str) -> Reader:
             before, since = found.count(), (len(found.unknown), len(found.problems))
             new = zero if item is None else inner(item, found)
             if found.count() > before:
-                found.prefix(f"[{index}]", since)
+                found.prefix(f"[{index}]", since, go_step="")  # nor indexes
             if new is not item:
                 changed = list(value) if changed is None else changed
                 changed[index] = new
@@ -154,7 +156,7 @@ def _map_reader(go_type: str) -> Reader:
             before, since = found.count(), (len(found.unknown), len(found.problems))
             new = zero if item is None else inner(item, found)
             if found.count() > before:
-                found.prefix(key, since)
+                found.prefix(key, since, go_step="")  # Go's paths have no keys of maps
             if new is not item:
                 changed = dict(value) if changed is None else changed
                 changed[key] = new

@@ -31,7 +31,7 @@ def bind(verbs: Verbs, call: Call, body: Object) -> Object:
     """Assign a pod to the node that `body` names. Raises `StatusError`."""
     target, meta = body.get("target") or {}, body.get("metadata") or {}
     if meta.get("name") != call.name:
-        raise bad_request(f"the Binding is named {meta.get('name') or ''}, not as in the URL")
+        raise bad_request("name in URL does not match name in Binding object")
     if target.get("kind") not in {None, "", "Node"}:
         message = f'Unsupported value: "{target.get("kind")}": supported values: "Node", "<empty>"'
         raise _invalid(Cause("target.kind", "FieldValueNotSupported", message))

@@ -18,9 +18,13 @@ from ..request.options import ListOptions, version_number
 from ..statuses import bad_request, expired, too_large_version
 from ..storage.selection import Selection
 from ..storage.store import Collection, Entry, Object, Storage, Store
+from ..values.go_json import base64_error, struct_error, syntax_error
 
 __all__ = ["Page", "list_page"]
 
+_TOKEN_VERSION = "meta.k8s.io/v1"  # noqa: S105  # no password
+_TOKEN_FIELDS = {"v": "string", "rv": "int64", "start": "string"}
+_STANDARD_ALPHABET = str.maketrans("-_+/", "+/??")  # tokens have base64's alphabet for URLs
 _TOO_OLD = (
     "The provided continue parameter is too old to display a consistent list result. You can "
     "start a new list without the continue parameter, or use the continue token in this "
@@ -81,20 +85,16 @@ def _is_exact(options: ListOptions, version: int) -> bool:
 def _next_page(
     store: Store, collection: Collection, select: Selection, options: ListOptions
 ) -> Page:
+    token = _read_token(options.next_page)
     if options.version and options.version != "0":
         raise bad_request("specifying resource version is not allowed when using continue")
-    token = _read_token(options.next_page)
-    # A token is not signed: it must not lead out of the requested namespace.
-    prefix = f"{select.namespace}/" if select.namespace else ""
-    if not token.start.startswith(prefix):
-        raise bad_request("invalid continue token: key is outside of the listed collection")
     version = store.version if token.rv < 0 else token.rv
     entries = collection.at(version, select.namespace) if version <= store.version else None
     if entries is None:
         # handleCompactedErrorForPaging: the client may continue with the current state.
         raise expired(_TOO_OLD, next_page=_write_token(-1, token.start))
     keys = [entry.key for entry in entries]
-    rest = entries[bisect_left(keys, token.start) :]
+    rest = entries[bisect_left(keys, _prefix(select) + token.start) :]
     return _page(collection, select, rest, version=version, limit=options.limit, whole=entries)
 
 
@@ -116,7 +116,7 @@ def _page(
             continue
         if len(page) == limit:
             # With a selector the number of remaining items is unknown: the API leaves it out.
-            metadata["continue"] = _write_token(version, entry.key)
+            metadata["continue"] = _write_token(version, entry.key.removeprefix(_prefix(select)))
             if select.everything:
                 metadata["remainingItemCount"] = len(entries) - index
             collection.keep_snapshot(
@@ -133,21 +133,36 @@ def _selected(select: Selection, entries: Sequence[Entry]) -> list[Entry]:
     return [entry for entry in entries if select.matches(entry)]
 
 
+def _prefix(select: Selection) -> str:
+    """What the keys of a list start with; a token has the rest, so that it cannot leave it."""
+    return f"{select.namespace}/" if select.namespace else ""
+
+
 def _write_token(version: int, start: str) -> str:
-    # The format of storage.EncodeContinue, except that the key has no prefix.
-    token = _Token("meta.k8s.io/v1", version, start)
+    # The format of storage.EncodeContinue.
+    token = _Token(_TOKEN_VERSION, version, start)
     return base64.urlsafe_b64encode(msgspec.json.encode(token)).decode().rstrip("=")
 
 
 def _read_token(text: str) -> _Token:
-    try:
-        raw = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
-        token = msgspec.json.decode(raw, type=_Token)
-    except (ValueError, RecursionError) as error:
-        raise bad_request(f"invalid continue token: continue key is not valid: {error}") from error
-    if token.v != "meta.k8s.io/v1" or token.rv == 0 or not token.start:
-        raise bad_request(
-            "invalid continue token: continue key is not valid: incorrect encoded version or "
-            "position"
-        )
-    return token
+    # The checks of storage.DecodeContinue, in their order.
+    problem = base64_error(text.translate(_STANDARD_ALPHABET), padded=False)
+    raw = b"" if problem else base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    problem = problem or syntax_error(raw)
+    found = None if problem else msgspec.json.decode(raw)
+    problem = problem or struct_error(found, "storage.continueToken", _TOKEN_FIELDS)
+    token = found if isinstance(found, dict) else {}
+    version, start = token.get("v") or "", token.get("start") or ""
+    if problem:
+        pass
+    elif version != _TOKEN_VERSION:
+        problem = f"server does not recognize this encoded version {version}"
+    elif not token.get("rv"):
+        problem = f"incorrect encoded start resourceVersion (version {version})"
+    elif not start:
+        problem = f"encoded start key empty (version {version})"
+    elif ".." in start.split("/"):
+        problem = start
+    if problem:
+        raise bad_request(f"invalid continue token: continue key is not valid: {problem}")
+    return _Token(version, token["rv"], start)

@@ -21,6 +21,7 @@ from ..request.options import Query
 from ..statuses import Cause, StatusError, bad_request, invalid
 from ..storage.store import Object
 from ..values import causes
+from ..values.go_json import time_error
 
 __all__ = [
     "LogLine",
@@ -92,7 +93,9 @@ def _problems(
     if limit is not None and limit < 1:
         yield causes.invalid("limitBytes", limit, "must be greater than 0")
     if seconds is not None and since is not None:
-        yield causes.forbidden("[]", "only one of sinceTime and sinceSeconds may be set")
+        yield causes.forbidden(
+            "[]", "at most one of `sinceTime` or `sinceSeconds` may be specified"
+        )
     elif seconds is not None and seconds < 1:
         yield causes.invalid("sinceSeconds", seconds, "must be greater than 0")
     if "stream" in query:
@@ -103,9 +106,9 @@ def _time(text: str) -> datetime:
     try:
         found = datetime.fromisoformat(text)
     except ValueError as error:
-        raise bad_request(f'parsing time "{text[:64]}": {error}') from error
+        raise bad_request(time_error(text)) from error
     if found.tzinfo is None:
-        raise bad_request(f'parsing time "{text[:64]}": it has no time zone')
+        raise bad_request(time_error(text))
     return found
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import json
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -78,7 +78,7 @@ def read_object(
     if duplicates and served.custom is None:
         obj = json.loads(raw, object_pairs_hook=_merge_duplicates)
     return decode_object(
-        served, with_shared_spec(obj), validation=validation, duplicates=duplicates
+        served, with_shared_spec(obj), validation=validation, duplicates=duplicates, raw=raw
     )
 
 
@@ -119,18 +119,19 @@ def decode_object(
     validation: FieldValidation,
     duplicates: list[str] | None = None,
     keep_empty: bool = False,
+    raw: bytes = b"",
 ) -> DecodedObject:
     """`obj` without unknown fields, in its storage version.
 
-    `validation` decides whether unknown and duplicate fields are ignored, warned about or
-    rejected, as the query parameter `fieldValidation` does.
+    `raw` is the body, for errors. `validation` decides whether unknown and duplicate fields are
+    ignored, warned about or rejected, as the query parameter `fieldValidation` does.
 
     Raises:
         StatusError: 400 for another kind, wrong types, or unknown fields under `Strict`.
     """
     kind, version = obj.get("kind") or served.kind, obj.get("apiVersion") or served.api_version
     if (kind, version) != (served.kind, served.api_version):
-        raise _wrong_type(served, obj, f"{kind}", f"{version}")
+        raise _wrong_type(served, obj, f"{kind}", f"{version}", raw)
     obj = {**obj, "kind": served.kind, "apiVersion": served.api_version}
     unknown: list[str] = []
     problems: list[str] = []
@@ -143,7 +144,10 @@ def decode_object(
         raise _undecodable(served, problems[0])
     dropped = [] if validation == "Ignore" else duplicates or []
     if unknown:
-        dropped = [*dropped, *[f'unknown field "{path}"' for path in unknown]]
+        # The decoder skips an unknown field, so that it does not see it twice.
+        lost = [f'unknown field "{path}"' for path in unknown]
+        dropped = [each for each in dropped if each.replace("duplicate", "unknown", 1) not in lost]
+        dropped += lost
     if dropped and validation == "Strict":
         raise _undecodable(served, f"strict decoding error: {', '.join(dropped)}")
     # Schemas of CRDs do not describe metadata, so this is checked for all kinds.
@@ -190,7 +194,19 @@ def _check_custom_type(served: ServedResource, obj: Object, raw: bytes) -> None:
         )
 
 
-def _wrong_type(served: ServedResource, obj: Object, kind: str, api_version: str) -> StatusError:
+def _wrong_type(
+    served: ServedResource, obj: Object, kind: str, api_version: str, raw: bytes
+) -> StatusError:
+    if served.custom is None and api_version.count("/") > 1:
+        return bad_request(
+            f"the object provided is unrecognized (must be of type {served.kind}): unexpected "
+            f"GroupVersion string: {api_version} ({body_summary(raw)})"
+        )
+    if served.custom is None and kind == served.kind and _is_registered(api_version, kind):
+        return bad_request(
+            f"the API version in the data ({api_version}) does not match the expected API "
+            f"version ({served.api_version})"
+        )
     if served.custom is None:
         return bad_request(_conversion_error(served.group, served.kind, api_version, kind))
     types = {"kind": (kind, served.kind), "apiVersion": (api_version, served.api_version)}
@@ -202,6 +218,47 @@ def _wrong_type(served: ServedResource, obj: Object, kind: str, api_version: str
     metadata = obj.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else ""
     return invalid(served.group, kind, name if isinstance(name, str) else "", causes)
+
+
+_RBAC_VERSIONS: Final = "rbac.authorization.k8s.io/v1alpha1 rbac.authorization.k8s.io/v1beta1"
+# Kinds in versions that kube-apiserver can read, although it no longer serves them.
+_FORMER_VERSIONS: Final[dict[str, frozenset[str]]] = {
+    kind: frozenset(versions.split())
+    for kind, versions in {
+        "ClusterRole": _RBAC_VERSIONS,
+        "ClusterRoleBinding": _RBAC_VERSIONS,
+        "CronJob": "batch/v1beta1",
+        "CertificateSigningRequest": "certificates.k8s.io/v1beta1",
+        "CSIDriver": "storage.k8s.io/v1beta1",
+        "CustomResourceDefinition": "apiextensions.k8s.io/v1beta1",
+        "DaemonSet": "apps/v1beta2 extensions/v1beta1",
+        "Deployment": "apps/v1beta1 apps/v1beta2 extensions/v1beta1",
+        "EndpointSlice": "discovery.k8s.io/v1beta1",
+        "Event": "events.k8s.io/v1beta1",
+        "FlowSchema": "flowcontrol.apiserver.k8s.io/v1beta1 flowcontrol.apiserver.k8s.io/v1beta3",
+        "Ingress": "networking.k8s.io/v1beta1 extensions/v1beta1",
+        "IngressClass": "networking.k8s.io/v1beta1",
+        "Lease": "coordination.k8s.io/v1beta1",
+        "MutatingWebhookConfiguration": "admissionregistration.k8s.io/v1beta1",
+        "NetworkPolicy": "extensions/v1beta1",
+        "PodDisruptionBudget": "policy/v1beta1",
+        "PriorityClass": "scheduling.k8s.io/v1beta1",
+        "ReplicaSet": "apps/v1beta2 extensions/v1beta1",
+        "Role": _RBAC_VERSIONS,
+        "RoleBinding": _RBAC_VERSIONS,
+        "RuntimeClass": "node.k8s.io/v1alpha1 node.k8s.io/v1beta1",
+        "StatefulSet": "apps/v1beta1 apps/v1beta2",
+        "StorageClass": "storage.k8s.io/v1beta1",
+        "ValidatingWebhookConfiguration": "admissionregistration.k8s.io/v1beta1",
+    }.items()
+}
+
+
+def _is_registered(api_version: str, kind: str) -> bool:
+    group, _, version = api_version.rpartition("/")
+    return api_version in _FORMER_VERSIONS.get(kind, ()) or (
+        class_for(group, version, kind) is not None
+    )
 
 
 def _conversion_error(group: str, expected: str, api_version: str, kind: str) -> str:
@@ -267,7 +324,7 @@ def match_path(served: ServedResource, obj: Object, namespace: str, name: str = 
     """
     meta: Object = obj.get("metadata") or {}
     own = meta.get("namespace") or ""
-    if own and own != namespace:
+    if own and served.namespaced and own != namespace:
         raise bad_request(
             "the namespace of the provided object does not match the namespace sent on the request"
         )

@@ -8,6 +8,8 @@ See also: `kubeloop.patches` (the algorithms), `apply.managed` (server-side appl
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 
 from kubeloop.patches import (
@@ -20,7 +22,7 @@ from kubeloop.patches import (
 from kubeloop.wire import Json
 
 from ..registry import ServedResource
-from ..request.negotiation import JSON, YAML, decode_body, json_type
+from ..request.negotiation import JSON, YAML, decode_body, decode_document
 from ..request.options import parse_version
 from ..statuses import (
     Cause,
@@ -34,8 +36,10 @@ from ..statuses import (
     untyped_error,
 )
 from ..storage.store import Entry, Object, encoded
+from ..values.causes import quoted
 from ..values.deep_json import decode
-from ..values.go_types import go_type_of
+from ..values.go_json import go_kind, go_text, json_type, struct_error
+from ..values.go_types import fields_of, go_type_of, is_struct
 from ..values.json_values import whole_numbers
 from .objects import check_name
 
@@ -103,7 +107,7 @@ def apply_patch(served: ServedResource, obj: Object, raw: bytes, patch_type: str
     try:
         return decode_body(encoded(result), JSON)
     except StatusError as error:
-        raise unreadable_result(error, result) from error
+        raise _unreadable(encoded(result).decode(), str(error)) from error
 
 
 def _status_error(error: PatchError, patch_type: str) -> StatusError:
@@ -120,8 +124,36 @@ def _status_error(error: PatchError, patch_type: str) -> StatusError:
                 "code": 422,
             }
         )
-    # kube-apiserver does not convert the errors of strategicpatch into API errors.
-    return untyped_error(str(error)) if patch_type == STRATEGIC else bad_request(str(error))
+    if patch_type != STRATEGIC:
+        return bad_request(str(error))
+    if error.rule == "retain":
+        return bad_request("invalid patch format of retainKeys")
+    # kube-apiserver does not convert the other errors of strategicpatch into API errors.
+    return untyped_error(_strategic_problem(error))
+
+
+def _strategic_problem(error: PatchError) -> str:
+    """What kube-apiserver says about a patch that breaks a rule."""
+    match error.rule, error.values:
+        case "kinds", lists:
+            return f"list element types are not identical: {go_text(list(lists[:2]))}"
+        case "key", (element, key):
+            return f"map: {go_text(element)} does not contain declared merge key: {key}"
+        case "directive", ({"$patch": "merge"},):
+            return "merging lists cannot yet be specified in the patch"
+        case "directive", ({"$patch": str(directive)} as element,):
+            return f"unknown patch type: {directive} in map: {go_text(element)}"
+        case "directive", ({"$patch": directive} as element,):
+            wrong = f"%!s({go_kind(directive)}={go_text(directive)})"
+            return f"unknown patch type: {wrong} in map: {go_text(element)}"
+        case "list", (value,):
+            return f"expected a []interface {{}}, but received a {go_kind(value)}"
+        case "order", (named, order):
+            return (
+                f"The order in patch list:\n{go_text(named)}\n doesn't match $setElementOrder "
+                f"list:\n{go_text(order)}\n"
+            )
+    return str(error)
 
 
 def _decode(raw: bytes) -> Json:
@@ -136,8 +168,8 @@ def _operations(patch: Json) -> list[Json]:
         return []  # Go decodes null into an empty list
     if not isinstance(patch, list):
         raise bad_request(
-            "error decoding patch: json: cannot unmarshal object into Go value of type "
-            "[]handlers.jsonPatchOp"
+            f"error decoding patch: json: cannot unmarshal {json_type(patch)} into Go value of "
+            "type []handlers.jsonPatchOp"
         )
     for operation in patch:
         _check_types(operation)
@@ -163,28 +195,25 @@ def unknown_members(raw: bytes) -> list[str]:
 
 def _check_types(operation: Json) -> None:
     """Reject an operation that Go cannot decode; null decodes like a missing member."""
-    go = "into Go value of type handlers.jsonPatchOp"
-    if operation is not None and not isinstance(operation, dict):
-        raise bad_request(
-            f"error decoding patch: json: cannot unmarshal {json_type(operation)} {go}"
-        )
-    for member in ("op", "from", "path"):
-        found = (operation or {}).get(member)
-        if found is not None and not isinstance(found, str):
-            raise bad_request(
-                f"error decoding patch: json: cannot unmarshal {json_type(found)} into Go struct "
-                f"field jsonPatchOp.{member} of type string"
-            )
+    if problem := struct_error(operation, "handlers.jsonPatchOp", _OPERATION):
+        raise bad_request(f"error decoding patch: {problem}")
+
+
+_OPERATION = {"op": "string", "from": "string", "path": "string"}
 
 
 def _document(patch: Json, patch_type: str) -> Object:
     if patch is None and patch_type == STRATEGIC:
         return {}  # Go decodes null into an empty map
+    if patch is None:
+        raise bad_request("Invalid JSON Patch")
     if not isinstance(patch, dict):
-        raise bad_request(
-            f"error decoding patch: json: cannot unmarshal {json_type(patch)} into Go value of "
-            "type map[string]interface {}"
+        problem = (
+            f"json: cannot unmarshal {json_type(patch)} into Go value of type "
+            "map[string]interface {}"
         )
+        is_strategic = patch_type == STRATEGIC
+        raise bad_request(problem if is_strategic else f"error decoding patch: {problem}")
     return patch
 
 
@@ -199,16 +228,21 @@ def is_json(raw: bytes) -> bool:
     return True
 
 
-def _decode_yaml(raw: bytes, kind: str) -> Object:
+def _applied_object(raw: bytes) -> Object:
+    found: Json = None
     try:
-        return decode_body(raw, JSON if is_json(raw) else YAML, kind=kind)
-    except StatusError as error:
-        problem = "yaml: exceeded max depth"
-        _, found, limit = str(error).partition(problem)
-        if not found:
-            raise
-        why = f"{problem}{limit.partition(' (')[0]}"
-        raise bad_request(f"error decoding patch: error converting YAML to JSON: {why}") from error
+        found = decode_document(raw, JSON if is_json(raw) else YAML)
+    except ValueError as error:
+        # Go tries a text that looks like JSON as JSON first.
+        step = "decoding patch: error converting YAML to JSON"
+        step = step if raw.lstrip()[:1] == b"{" else "encoding patch"
+        raise bad_request(f"error {step}: {error}") from error
+    if found is not None and not isinstance(found, dict):
+        raise bad_request(
+            "error decoding patch: error unmarshaling JSON: while decoding JSON: json: cannot "
+            f"unmarshal {json_type(found)} into Go value of type map[string]interface {{}}"
+        )
+    return found or {}
 
 
 def decode_apply_body(raw: bytes, kind: str, api_version: str) -> Object:
@@ -217,7 +251,7 @@ def decode_apply_body(raw: bytes, kind: str, api_version: str) -> Object:
     Raises:
         StatusError: 400 for another type, or an object with managed fields.
     """
-    obj: Object = whole_numbers(_decode_yaml(raw, kind))
+    obj: Object = whole_numbers(_applied_object(raw))
     # unstructured.GetKind and GetAPIVersion return "" for values that are no strings.
     own_kind, version = (
         value if isinstance(value := obj.get(key), str) else "" for key in ("kind", "apiVersion")
@@ -253,8 +287,7 @@ def check_patched_type(result: Object, name: str) -> None:
     """Reject a patched custom object without a kind, a name or an apiVersion, in this order."""
     if result.get("kind") in (None, ""):
         ordered = msgspec.json.encode(result, order="sorted")
-        error = bad_request(f"Object 'Kind' is missing in '{ordered.decode()}'")
-        raise unreadable_result(error, msgspec.Raw(ordered))
+        raise _unreadable(ordered.decode(), f"Object 'Kind' is missing in '{ordered.decode()}'")
     check_name(result, name)
     if result.get("apiVersion") in (None, ""):
         raise internal_error("Object 'apiVersion' is missing in 'object has no apiVersion field'")
@@ -264,11 +297,11 @@ def check_internal_kind(served: ServedResource, result: Object) -> None:
     """Reject a patched object without an apiVersion, of a kind that its group does not have."""
     kind = result.get("kind")
     if kind and isinstance(kind, str) and not go_type_of(served.api_version, kind):
-        error = bad_request(
+        raise _unreadable(
+            encoded(result).decode(),
             f'no kind "{kind}" is registered for the internal version of group "{served.group}" '
-            'in scheme "pkg/runtime/scheme.go:111"'
+            'in scheme "pkg/runtime/scheme.go:111"',
         )
-        raise unreadable_result(error, result)
 
 
 def check_patched_uid(served: ServedResource, old: Entry, obj: Object) -> None:
@@ -290,10 +323,77 @@ def check_patched_uid(served: ServedResource, old: Entry, obj: Object) -> None:
     raise invalid(served.group, served.kind, old.name, [cause] * count)
 
 
-def unreadable_result(error: StatusError, result: Json) -> StatusError:
+def unreadable_result(
+    served: ServedResource, error: StatusError, result: Object, raw: bytes, patch_type: str
+) -> StatusError:
     """422 for a patch whose result cannot be decoded any more."""
     why = str(error).partition("cannot be handled as a ")[2].partition(": ")[2] or str(error)
-    text = encoded(encoded(result).decode()).decode()
-    return invalid(
-        "", "", "", [Cause("patch", "FieldValueInvalid", f"Invalid value: {text}: {why}")]
-    )
+    patch = decode(raw)
+    if patch_type == STRATEGIC:
+        # Quoted is the patch, because no text of the result exists.
+        shown, why = go_text(patch), _conversion_problem(why)
+    else:
+        go_type = go_type_of(served.api_version, served.kind)
+        shown = encoded(_in_go_order(go_type, result, _touched(patch))).decode()
+    return _unreadable(shown, why)
+
+
+def _unreadable(shown: str, why: str) -> StatusError:
+    message = f"Invalid value: {quoted(shown)}: {why}"
+    return invalid("", "", "", [Cause("patch", "FieldValueInvalid", message)])
+
+
+_TYPE_PROBLEM = re.compile(r"json: cannot unmarshal (\w+)(?: (\S+))? into Go .* of type (\S+)$")
+_KINDS = {"string": "string", "array": "slice", "object": "map", "bool": "bool"}
+
+
+def _conversion_problem(why: str) -> str:
+    """The error of a conversion from maps to structs, which names kinds of Go, not of JSON."""
+    found = _TYPE_PROBLEM.match(why)
+    if found is None:
+        return why
+    number = "float64" if "." in (found[2] or "") else "int64"
+    kind, target = _KINDS.get(found[1], number), found[3]
+    if target.startswith(("[]", "map[")):
+        return f"cannot restore {'slice' if target[0] == '[' else 'map'} from {kind}"
+    if "." in target:
+        return f"cannot restore struct from: {kind}"
+    if kind in {"int64", "float64"}:
+        return f"cannot convert {kind} to {target}"
+    return f"unrecognized type: {target}"
+
+
+def _touched(patch: Json) -> Json:
+    """The objects that a patch changes, as a tree of their keys."""
+    if isinstance(patch, dict):
+        return patch
+    tree: Object = {}
+    for operation in patch or ():
+        for pointer in (operation.get("path"), operation.get("from")):
+            node = tree
+            for step in str(pointer or "").split("/")[1:]:
+                node = node.setdefault(step.replace("~1", "/").replace("~0", "~"), {})
+    return tree
+
+
+def _in_go_order(go_type: str, value: Json, touched: Json) -> Json:
+    """A value with its keys in Go's order: objects that were patched are sorted."""
+    go_type = go_type.lstrip("*")
+    if isinstance(value, list):
+        inner, below = go_type.removeprefix("[]"), touched if isinstance(touched, dict) else {}
+        return [_in_go_order(inner, item, below.get(str(at))) for at, item in enumerate(value)]
+    if not isinstance(value, dict):
+        return value
+    fields = {field.name: field.type for field in fields_of(go_type)} if is_struct(go_type) else {}
+    names = sorted(value)
+    if not isinstance(touched, dict):
+        names = [
+            *(name for name in fields if name in value),
+            *(n for n in names if n not in fields),
+        ]
+        touched = {}
+    inner = go_type.partition("]")[2] if go_type.startswith("map[") else ""
+    return {
+        name: _in_go_order(fields.get(name, inner), value[name], touched.get(name))
+        for name in names
+    }

@@ -86,7 +86,7 @@ class Scales:
         try:
             decoded = decode_subresource(_part(call), scale)
         except StatusError as error:
-            raise unreadable_result(error, scale) from error
+            raise unreadable_result(call.served, error, scale, raw, same) from error
         return await self.update(call, decoded)
 
     async def _apply(self, call: Call, raw: bytes) -> Object:

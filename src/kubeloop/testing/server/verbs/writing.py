@@ -380,9 +380,7 @@ class Verbs:
         except StatusError as error:
             if error.code != 400:
                 raise
-            if call.served.custom is not None:
-                result = msgspec.json.decode(msgspec.json.encode(result, order="sorted"))
-            raise unreadable_result(error, result) from error
+            raise unreadable_result(call.served, error, result, raw, patch_type) from error
 
     async def _apply(self, call: Call, old: Entry | None, raw: bytes) -> WriteResult:
         decoded = self._decode_applied(call, raw)
