@@ -70,7 +70,7 @@ EXAMPLES = frozenset(
         r"\w+",
         """
     ConfigMap Deployment Event Pod Website
-    asyncio TaskGroup aclosing contextlib ctx envtest f kube kube_client kube_server leases logger ns pods reconcile
+    asyncio TaskGroup aclosing contextlib ctx delta envtest f kube kube_client kube_server leases logger ns pods reconcile
     registration response runnable site tasks webhooks
     """,
     )

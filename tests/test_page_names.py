@@ -35,6 +35,7 @@ PAGES = [
 ]
 # Code in backticks that is no name of ours, and why.
 EXCEPTIONS = {
+    "--egress-selector-config-file": "a flag of kube-apiserver",
     "--watch-cache-sizes=podtemplates#0": "a flag of kube-apiserver",
     "AppsV1Api": "of the official client",
     "ApiClient": "of the official client",
@@ -49,6 +50,8 @@ EXCEPTIONS = {
     "UpdateFunc": "of client-go",
     "clientConfig.url": "a field of a webhook configuration",
     "close_notify": "a message of TLS",
+    "httpx.get": "of another library",
+    "load_kube_config()": "of the official client",
     'load_kube_config(os.environ["KUBECONFIG"])': "of the official client",
     "with Client() as client:": "the client of kubeloop.blocking",
 }

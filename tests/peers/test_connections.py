@@ -223,6 +223,14 @@ def _stream(core: Any, namespace: str, *command: str, stdin: bool = False) -> It
         connection.close()
 
 
+def _read_until(connection: Any, end: str) -> str:
+    """What is printed up to `end`: the official client returns each message, also empty ones."""
+    text = ""
+    while not text.endswith(end) and connection.is_open():
+        text += connection.read_stdout(timeout=20)
+    return text
+
+
 def test_the_official_client_runs_commands(
     official: Any, kubelet: Kubelet, kube_namespace: str
 ) -> None:
@@ -233,9 +241,9 @@ def test_the_official_client_runs_commands(
         connection.run_forever(timeout=20)
         code = connection.returncode
     with _stream(official, kube_namespace, "sh", stdin=True) as connection:
-        prompt = connection.read_stdout(timeout=20)
+        prompt = _read_until(connection, "$ ")
         connection.write_stdin("hi\n")
-        reply = connection.read_stdout(timeout=20)
+        reply = _read_until(connection, "$ ")
 
     assert output == ("bin\netc\n", "careful\n", 0)
     assert code == 7

@@ -34,6 +34,8 @@ EXPECTED = (
     "not as new as written version",  # it reads its own write later, and retries
     '\\" not found"',  # deleted while it was processed
     "requeue it",  # another controller was faster: it tries again
+    # After a conflict it may send an update with the empty object of the failed response.
+    "resource name may not be empty",
     "remain in namespace",  # pods of an earlier test that no kubelet ends: it retries
     # A controller that works on a namespace while it is deleted.
     "because it is being terminated",
