@@ -128,7 +128,9 @@ class _Listener:
                 break
             await asyncio.sleep(pause)
         for transport in list(self._transports):
-            transport.abort()
+            # One that has sent all ends by itself; asyncio's fails if it has done so already.
+            if not _has_sent_all(transport):
+                transport.abort()
         for each in list(self._sockets):
             # The TLS transport waits for the peer's close_notify; a shutdown ends that.
             if each.fileno() != -1:
@@ -138,10 +140,9 @@ class _Listener:
             await asyncio.sleep(0)
 
     def _are_closed(self) -> bool:
-        return all(
-            each.is_closing() and not each.get_write_buffer_size()
-            for each in list(self._transports)
-        ) and all(each.fileno() == -1 for each in self._sockets)
+        return all(map(_has_sent_all, list(self._transports))) and all(
+            each.fileno() == -1 for each in self._sockets
+        )
 
     # --- without TLS
 
@@ -267,3 +268,7 @@ def _bind_to(address: Any, family: int, proto: int) -> socket.socket:
         bound.close()
         raise
     return bound
+
+
+def _has_sent_all(transport: asyncio.Transport) -> bool:
+    return transport.is_closing() and not transport.get_write_buffer_size()
