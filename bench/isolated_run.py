@@ -102,5 +102,6 @@ def _end_with_parent() -> None:
 if __name__ == "__main__":
     main(sys.argv[1], Path(sys.argv[2]))
     # Whatever a bench has left in threads must not keep the others waiting.
+    sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)
