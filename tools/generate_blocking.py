@@ -59,7 +59,7 @@ SOURCES = (
         "rest",
         "client",
         "RESTClient",
-        without=frozenset({"aclose", "clock", "codec", "max_retries", "websocket"}),
+        without=frozenset({"aclose", "clock", "codec", "limiter", "max_retries", "websocket"}),
         protocol="RequestSender",
     ),
 )

@@ -50,7 +50,6 @@ from kubeloop.discovery import (
     OpenApiPath,
     VersionInfo,
 )
-from kubeloop.kit import Limiter
 from kubeloop.meta import (
     GroupKind,
     GroupResource,
@@ -1506,11 +1505,6 @@ class RESTClient:
     @property
     def config(self) -> ClusterConfig:
         return self._reference.read(lambda wrapped: wrapped.config)
-
-    @property
-    def limiter(self) -> Limiter | None:
-        """The rate limiter that every request waits for, if there is one."""
-        return self._reference.read(lambda wrapped: wrapped.limiter)
 
     def url(self, request: Request) -> str:
         """The whole URL of the request."""
