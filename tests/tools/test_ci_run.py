@@ -100,11 +100,11 @@ def test_a_step_gets_an_empty_home_and_named_variables_only(script: ScriptCopy) 
     (script.home / ".npmrc").touch()
 
     script.run(
-        KUBECONFIG="/root/.kube/config",
+        KUBECONFIG="/home/user/.kube/config",
         GOOGLE_APPLICATION_CREDENTIALS="key.json",
         KUBEBUILDER_ASSETS="/envtest",
         PIP_INDEX_URL="https://index.example",
-        XDG_DATA_HOME="/root/.local/share",
+        XDG_DATA_HOME="/home/user/.local/share",
         LC_TIME="a b\nc",
     )
 
