@@ -17,6 +17,7 @@ import msgspec
 from kubeloop.wire import Json, JsonObject
 
 __all__ = [
+    "ESCAPES",
     "Cause",
     "StatusError",
     "already_exists",
@@ -52,7 +53,7 @@ __all__ = [
 ]
 
 # The escapes of Go's `strconv.Quote`.
-_ESCAPES: Final = {
+ESCAPES: Final = {
     '"': '\\"',
     "\\": "\\\\",
     "\a": "\\a",
@@ -129,8 +130,8 @@ def quoted(text: str) -> str:
 
 
 def _escape(character: str) -> str:
-    if character in _ESCAPES:
-        return _ESCAPES[character]
+    if character in ESCAPES:
+        return ESCAPES[character]
     return character if character.isprintable() else _escape_point(ord(character))
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from ..statuses import ESCAPES
 from .causes import go_number, quoted
 
 __all__ = [
@@ -312,17 +313,8 @@ def _quoted(byte: int) -> str:
     if byte in special:
         return special[byte]
     letter = chr(byte)
-    names = {
-        "\a": "\\a",
-        "\b": "\\b",
-        "\f": "\\f",
-        "\n": "\\n",
-        "\r": "\\r",
-        "\t": "\\t",
-        "\v": "\\v",
-    }
-    if letter in names:
-        return f"'{names[letter]}'"
+    if letter in ESCAPES:
+        return f"'{ESCAPES[letter]}'"
     return (
         f"'{letter}'"
         if letter.isprintable()
