@@ -105,6 +105,44 @@ async def test_an_edit_is_carried_over_as_often_as_needed() -> None:
     assert recorder.body["metadata"]["resourceVersion"] == "101"
 
 
+class ElapsedClock(Waits):
+    """Time passes only in `sleep`, which records the delays, and by `elapse`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seconds = 100.0
+        self.delays: list[float] = []
+        self.now = lambda: self.seconds
+
+    async def sleep(self, seconds: float) -> None:
+        self.delays.append(seconds)
+        self.elapse(seconds)
+
+    def elapse(self, seconds: float) -> None:
+        self.seconds += seconds
+
+
+@pytest.mark.parametrize(
+    ("duration", "least", "longest"), [(0.001, 0.01, 0.04), (0.5, 1.0, 4.0), (60.0, 2.0, 8.0)]
+)
+async def test_after_a_conflict_a_change_waits_longer_if_its_attempt_took_longer(
+    duration: float, least: float, longest: float
+) -> None:
+    """Otherwise many writers keep a busy server busy with attempts that are too late."""
+    clock = ElapsedClock()
+    recorder = Recorder(a_map(1, next="1"), lost(), a_map(2, next="2"), a_map(3), clock=clock)
+    increment = Increment()
+
+    def increment_slowly(found: dict[str, Any]) -> None:
+        clock.elapse(duration)
+        increment(found)
+
+    await modify(recorder, increment_slowly, timeout=None)
+
+    (delay,) = clock.delays
+    assert least <= delay <= longest
+
+
 @pytest.mark.parametrize("verb", ["edit", "modify"])
 async def test_when_the_time_is_over_the_error_says_how_often_it_was_tried(verb: str) -> None:
     clock = ManualClock()

@@ -15,7 +15,7 @@ from kubeloop.wire.meta.v1 import ObjectMeta
 from tests.conformance.samples import deployment
 from tests.conformance.widgets import GROUP, CustomKind
 
-WRITERS, ROUNDS = 50, 4
+WRITERS, ROUNDS = 20, 4
 
 
 async def a_map(client: APIClient, **data: str) -> ResourceClient[ConfigMap]:
@@ -78,9 +78,9 @@ async def test_edits_of_other_fields_are_all_stored(client: APIClient) -> None:
             async with maps.edit("a") as found:
                 found.data[f"w{number}-{turn}"] = "x"
 
-    await asyncio.gather(*(writer(number) for number in range(20)))
+    await asyncio.gather(*(writer(number) for number in range(WRITERS)))
 
-    assert len(await data_of(maps)) == 20 * ROUNDS
+    assert len(await data_of(maps)) == WRITERS * ROUNDS
 
 
 async def leave(maps: ResourceClient[ConfigMap], doctor: str, *, strict: bool) -> None:
