@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kubeloop.errors import ConnectError, StreamBroken, TimeoutExceeded, TransportError
-from kubeloop.rest import TRANSPORT_DELAY, UrlBackoff
+from kubeloop.rest import TRANSPORT_DELAY, RequestSpacing, UrlBackoff
 from kubeloop.rest.retry import Call, delay_after_failure, delay_after_response, retry_after_of
 
 BROKEN = StreamBroken("x")
@@ -105,3 +105,17 @@ def test_the_backoff_of_a_url_needs_both_variables(
     environ = {name: value for name, value in names.items() if value is not None}
 
     assert (UrlBackoff.from_environ(environ) is not None) is on
+
+
+def test_a_spacing_lets_five_requests_begin_within_two_seconds() -> None:
+    spacing, now, begins = RequestSpacing(), 0.0, list[float]()
+    for pause in (0.0, 0.1, 0.3, 0.0, 0.7, 0.0, 0.0, 0.1, 3.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0):
+        now += pause
+        now += spacing.delay(now)
+        assert spacing.delay(now) == 0
+        spacing.begin(now)
+        begins.append(now)
+
+    assert begins[:5] == pytest.approx([0, 0.1, 0.4, 0.4, 1.1])
+    gaps = [later - first for first, later in zip(begins, begins[5:], strict=False)]
+    assert min(gaps) >= 2 - 1e-6

@@ -197,6 +197,44 @@ async def test_a_proxy_that_ends_each_watch_after_one_event_gets_five_requests_a
             await eventually(lambda: collection.verbs.count("watch") == 4)
 
 
+class Redirecting(Collection):
+    """Redirects each request of some verbs, before it is served; watches end after an event."""
+
+    def __init__(self, verbs: tuple[str, ...], hops: int, clock: Clock) -> None:
+        super().__init__("too large", watch="MODIFIED")
+        self._redirected, self._hops, self._clock = verbs, hops, clock
+        self.times: list[float] = []
+
+    async def __call__(self, request: ReceivedRequest, connection: ServerConnection) -> None:
+        self.times.append(self._clock.now())
+        query = parse_qs(urlsplit(request.target).query)
+        verb = "stream" if "sendInitialEvents" in query else "watch" if "watch" in query else "list"
+        if verb not in self._redirected or request.target.count("/moved") == self._hops:
+            await super().__call__(request, connection)
+            return
+        await reply(307, headers={"Location": f"/moved{request.target}"})(request, connection)
+
+
+@pytest.mark.parametrize("hops", [1, 2, 4])
+@pytest.mark.parametrize(
+    "verbs", [("list",), ("watch",), ("stream", "list"), ("stream", "list", "watch")]
+)
+async def test_redirects_count_among_the_five_requests_of_an_informer_within_two_seconds(
+    verbs: tuple[str, ...], hops: int
+) -> None:
+    clock = ManualClock()
+    collection = Redirecting(verbs, hops, clock)
+    async with cluster(collection, clock) as client, running(client.informer(Pod)):
+        for _ in range(100):
+            for _ in range(30):  # loop turns, for both ends of the connections
+                await asyncio.sleep(0)
+            await clock.advance(0.25)
+
+    times = collection.times
+    assert collection.verbs.count("watch") > 3
+    assert all(later - first >= 2 for first, later in zip(times, times[5:], strict=False))
+
+
 @pytest.mark.timeout(20)  # a process is started
 async def test_an_informer_reports_a_proxy_that_hangs_after_45_seconds() -> None:
     """The kernel of a stopped process acknowledges everything, so keep-alive sees nothing."""

@@ -19,6 +19,7 @@ from kubeloop.rest import (
     Params,
     Request,
     RequestSender,
+    RequestSpacing,
     Response,
     Timeouts,
     Watch,
@@ -243,19 +244,31 @@ class RawCollection:
         request = await self.list_request(options or ListOptions())
         return (await self._collection.rest.send(request)).split()
 
-    async def items(self, options: ListOptions | None = None) -> ItemStream:
-        """The items of one page as a stream, for long lists."""
-        return self._collection.rest.items(await self.list_request(options or ListOptions()))
+    async def items(
+        self, options: ListOptions | None = None, *, spacing: RequestSpacing | None = None
+    ) -> ItemStream:
+        """The items of one page as a stream, for long lists.
+
+        `spacing` is shared by the requests of a caller that repeats them.
+        """
+        request = await self.list_request(options or ListOptions())
+        return self._collection.rest.items(request.replace(spacing=spacing))
 
     async def watch(
-        self, options: WatchOptions | None = None, *, max_retries: int | None = None
+        self,
+        options: WatchOptions | None = None,
+        *,
+        max_retries: int | None = None,
+        spacing: RequestSpacing | None = None,
     ) -> Watch:
         """One stream of events, opened when it is first read.
 
-        `max_retries` limits the retries of opening it, instead of the client's limit.
+        `max_retries` limits the retries of opening it, instead of the client's limit; `spacing`
+        is as for `items`.
         """
         request = await self.watch_request(options or WatchOptions())
-        return self._collection.rest.watch(request.replace(max_retries=max_retries))
+        changed = request.replace(max_retries=max_retries, spacing=spacing)
+        return self._collection.rest.watch(changed)
 
     async def list_request(self, options: ListOptions) -> Request:
         """The request of a list; `timeout_seconds` replaces the client's timeout."""

@@ -56,6 +56,7 @@ from .response import error_of as error_of
 from .response import is_success as is_success
 from .retry import MAX_RETRIES as MAX_RETRIES
 from .retry import TRANSPORT_DELAY as TRANSPORT_DELAY
+from .retry import RequestSpacing as RequestSpacing
 from .retry import UrlBackoff as UrlBackoff
 from .streams import ItemStream as ItemStream
 from .user_agent import default_user_agent as default_user_agent
@@ -95,6 +96,7 @@ __all__ = [
     "Request",
     "RequestHook",
     "RequestSender",
+    "RequestSpacing",
     "Response",
     "ResponseLimits",
     "ResumingWatch",

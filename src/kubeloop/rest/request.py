@@ -22,6 +22,7 @@ from kubeloop.meta import GroupResource
 from kubeloop.wire import Duration, ResourceInfo
 
 from .query import Params, encode_query, pairs_of
+from .retry import RequestSpacing
 from .timeouts import Timeouts
 
 __all__ = [
@@ -81,6 +82,7 @@ class RequestChanges(TypedDict, total=False):
     timeout: float | None
     timeouts: Timeouts | None
     max_retries: int | None
+    spacing: RequestSpacing | None
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,6 +100,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     timeout: float | None = None
     timeouts: Timeouts | None = None  # instead of the client's
     max_retries: int | None = None  # instead of the client's; zero is one attempt
+    spacing: RequestSpacing | None = None  # shared by the calls of an informer
     # For messages and metrics
     verb: str = ""
     resource: GroupResource | None = None

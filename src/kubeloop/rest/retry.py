@@ -5,13 +5,14 @@ method: the server has not executed the request. The delay is at least `SHORTEST
 response with more than `LONGEST_RETRY_AFTER` is returned to the caller. A failure of
 the transport is retried only if that is safe: for a GET, and for opening a watch. Retries,
 redirects and requests with refreshed credentials have one budget.
-See also: `attempts` (the loop), `kubeloop.clients` (retries on conflict).
+See also: `attempts` (the loop), `transport` (redirects), `kubeloop.clients` (retries on conflict).
 """
 
 from __future__ import annotations
 
 import os
 import random as chance
+from collections import deque
 from collections.abc import Mapping
 from enum import Enum
 from typing import final
@@ -27,6 +28,7 @@ __all__ = [
     "TRANSPORT_DELAY",
     "Call",
     "RequestBudget",
+    "RequestSpacing",
     "UrlBackoff",
     "delay_after_failure",
     "delay_after_response",
@@ -39,6 +41,7 @@ MAX_REDIRECTS = 4
 # With `Retry-After: 0` all clients would retry at once, and again at once.
 SHORTEST_RETRY_AFTER = 1.0
 _AT_ONCE = 3  # a request, a redirect, and the request with refreshed credentials
+_ROUNDING = 1e-6  # seconds that are no more than the error of a sum
 # A server or proxy that sends more must not delay a watch for a day.
 LONGEST_RETRY_AFTER = 300.0
 # A missing response has no `Retry-After`.
@@ -82,6 +85,30 @@ class RequestBudget:
     def delay(self) -> float:
         """The seconds before a redirect is followed, or refreshed credentials are sent."""
         return 0.0 if self.sent < _AT_ONCE else SHORTEST_RETRY_AFTER
+
+
+@final
+class RequestSpacing:
+    """At most `burst` requests begin within `window` seconds, of all calls that share it.
+
+    For a caller that repeats calls itself: redirects and refreshed credentials count as well,
+    which only the transport knows.
+    """
+
+    def __init__(self, *, burst: int = 5, window: float = 2.0) -> None:
+        self._window = window
+        self._begins: deque[float] = deque(maxlen=burst)
+
+    def delay(self, now: float) -> float:
+        """The seconds until one more request may begin."""
+        if len(self._begins) < (self._begins.maxlen or 0):
+            return 0.0
+        wait = self._begins[0] + self._window - now
+        return wait if wait > _ROUNDING else 0.0
+
+    def begin(self, now: float) -> None:
+        """Record that a request begins."""
+        self._begins.append(now)
 
 
 def delay_after_response(

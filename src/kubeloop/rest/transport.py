@@ -45,7 +45,7 @@ from .failures import connect_failure, late_failure
 from .incoming import IncomingResponse, sooner
 from .metrics import RequestMetrics
 from .request import Headers, Request, header_pairs
-from .retry import MAX_REDIRECTS, RequestBudget
+from .retry import MAX_REDIRECTS, RequestBudget, RequestSpacing
 from .timeouts import Timeouts
 from .user_agent import default_user_agent
 
@@ -230,6 +230,8 @@ class Transport:
         accept = request.accept or codec.accept
         content_type = "" if request.body is None else request.content_type or codec.content_type
         headers = self._headers_for(identity, request, accept, content_type)
+        if request.spacing is not None:
+            await self._wait_for(request.spacing)
         budget.sent += 1
         incoming = await self._send(
             request, url, identity, headers, timeouts=timeouts, began=began, deadline=deadline
@@ -560,12 +562,21 @@ class Transport:
     ) -> None:
         """Before the request that a response leads to. Raises: TimeoutExceeded."""
         await incoming.discard()
-        wait = budget.delay
+        wait, spacing = budget.delay, incoming.request.spacing
+        if spacing is not None:
+            wait = max(wait, spacing.delay(self._clock.now()))
         if deadline is not None and self._clock.now() + wait >= deadline:
             raise self._late(incoming.request, deadline, began)
         if wait:
             await self._clock.sleep(wait)
+        if spacing is not None:
+            await self._wait_for(spacing)
         budget.sent += 1
+
+    async def _wait_for(self, spacing: RequestSpacing) -> None:
+        while wait := spacing.delay(self._clock.now()):
+            await self._clock.sleep(wait)
+        spacing.begin(self._clock.now())
 
     def _redirect_error(self, request: Request, urls: list[str]) -> TransportError:
         paths = [redacted_url(url).removeprefix(self.server)[:100] for url in urls]

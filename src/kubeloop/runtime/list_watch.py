@@ -11,7 +11,7 @@ from typing import Self, cast, final
 
 from kubeloop.cache import MessageFormat, Scope, WatchListSupport
 from kubeloop.clients import ListOptions, RawCollection, VersionMatch, WatchOptions
-from kubeloop.rest import ItemStream, Watch
+from kubeloop.rest import ItemStream, RequestSpacing, Watch
 from kubeloop.wire import RawEvent
 
 __all__ = ["ClientListWatch", "ProtobufSource"]
@@ -36,6 +36,8 @@ class ClientListWatch:
         self._protobuf = protobuf
         self.messages = None if protobuf is None else protobuf.messages
         self.watch_list_support = watch_list_support or WatchListSupport()
+        # The reflector counts its calls, and not the redirects of each.
+        self._spacing = RequestSpacing()
 
     def __repr__(self) -> str:
         return f"ClientListWatch({self.scope})"
@@ -52,10 +54,11 @@ class ClientListWatch:
             resource_version=resource_version,
             resource_version_match=cast("VersionMatch | None", resource_version_match or None),
         )
+        spacing = None if page else self._spacing  # a long list has many pages
         if self._protobuf is None or not self._protobuf.messages.is_used:
-            return await self._raw.items(options)
+            return await self._raw.items(options, spacing=spacing)
         await self._protobuf.prepare()
-        return await self._protobuf.raw.items(options)
+        return await self._protobuf.raw.items(options, spacing=spacing)
 
     def watch(
         self, *, resource_version: str, bookmarks: bool, timeout_seconds: int, initial_events: bool
@@ -70,8 +73,8 @@ class ClientListWatch:
             initial_events=initial_events,
         )
         if self._protobuf is None or not self._protobuf.messages.is_used:
-            return WatchStream(self._raw, options)
-        return WatchStream(self._protobuf.raw, options, self._protobuf.prepare)
+            return WatchStream(self._raw, options, self._spacing)
+        return WatchStream(self._protobuf.raw, options, self._spacing, self._protobuf.prepare)
 
 
 @final
@@ -111,10 +114,12 @@ class WatchStream:
         self,
         raw: RawCollection,
         options: WatchOptions,
+        spacing: RequestSpacing,
         prepare: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self._raw = raw
         self._options = options
+        self._spacing = spacing
         self._prepare = prepare
         self._watch: Watch | None = None
 
@@ -162,5 +167,5 @@ class WatchStream:
     async def _create(self) -> Watch:
         if self._prepare is not None:
             await self._prepare()
-        self._watch = await self._raw.watch(self._options, max_retries=0)
+        self._watch = await self._raw.watch(self._options, max_retries=0, spacing=self._spacing)
         return self._watch
