@@ -75,6 +75,8 @@ def test_a_cgi_programs_http_proxy_is_not_trusted() -> None:
         ("[fd00::1]:443", "https://[fd00::1]", True),
         ("a, b ,,", "https://b", True),
         ("10.0.0.0/99", "https://10.0.0.1", False),
+        ("example.com:²", "https://example.com:2", False),
+        ("[fe80::1]:²", "https://example.com:2", False),
     ],
 )
 def test_no_proxy_knows_names_addresses_networks_and_ports(

@@ -18,13 +18,15 @@ class DurationType(click.ParamType[float]):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
+        from kubeloop.kit import whole_number
         from kubeloop.wire import Duration, InvalidArgument
 
         if isinstance(value, float):
             return value
         text = str(value)
         try:
-            seconds = float(text) if text.isdigit() else Duration.parse(text).total_seconds()
+            number = whole_number(text)
+            seconds = Duration.parse(text).total_seconds() if number is None else float(number)
         except InvalidArgument:
             seconds = -1.0
         if seconds < 0:

@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from kubeloop.inspector import Replay, RunningInspector, record_url, running_inspectors
-from kubeloop.kit import TaskOwner, run
+from kubeloop.kit import TaskOwner, run, whole_number
 from kubeloop.wire import visible
 
 from .failures import CommandFailed
@@ -87,9 +87,9 @@ def inspect(
 
 
 def _running(process: str | None) -> list[RunningInspector]:
-    if process is not None and not process.isdecimal():
+    pid = None if process is None else whole_number(process)
+    if process is not None and pid is None:
         raise click.UsageError(f"expected a PID or a URL, found {process!r}")
-    pid = None if process is None else int(process)
     found = [each for each in running_inspectors() if pid in (None, each.pid)]
     if not found:
         raise CommandFailed(

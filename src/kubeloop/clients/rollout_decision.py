@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import msgspec
 
 from kubeloop.errors import InvalidArgument
+from kubeloop.kit import whole_number
 from kubeloop.meta import find_condition
 
 if TYPE_CHECKING:
@@ -114,8 +115,7 @@ def rollout_status(obj: Workload, problems: Iterable[RolloutProblem] = ()) -> Ro
 
 def revision_number(annotations: dict[str, str]) -> int:
     """The revision in the annotations of a deployment or replica set; 0 if there is none."""
-    text = annotations.get(REVISION, "")
-    return int(text) if text.isdecimal() else 0
+    return whole_number(annotations.get(REVISION, "")) or 0
 
 
 # --- the kinds, in the order of kubectl's checks

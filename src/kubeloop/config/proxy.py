@@ -12,6 +12,8 @@ import os
 from collections.abc import Mapping
 from urllib.parse import SplitResult, urlsplit
 
+from kubeloop.kit import whole_number
+
 from .errors import ConfigError
 from .redaction import Redacted, redacted_url
 
@@ -93,11 +95,11 @@ def _excludes(
 def _split_port(entry: str) -> tuple[str, int]:
     if entry.startswith("["):
         name, _, rest = entry[1:].partition("]")
-        return name, int(rest[1:]) if rest[1:].isdigit() else 0
+        return name, whole_number(rest[1:]) or 0
     name, colon, port = entry.rpartition(":")
     # More than one colon is an IPv6 address without a port.
-    if colon and port.isdigit() and ":" not in name:
-        return name, int(port)
+    if colon and ":" not in name and (number := whole_number(port)) is not None:
+        return name, number
     return entry, 0
 
 

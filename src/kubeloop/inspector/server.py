@@ -20,7 +20,7 @@ import msgspec
 from aiohttp import web
 
 from kubeloop.errors import ConfigError, InvalidArgument, KubeError
-from kubeloop.kit import Clock, listen
+from kubeloop.kit import Clock, listen, whole_number
 from kubeloop.meta import ObjectKey
 from kubeloop.wire import get_logger
 
@@ -248,7 +248,8 @@ async def _add_headers(_: web.Request, response: web.StreamResponse) -> None:
 
 def _step(request: web.Request) -> int:
     text = request.query.get("step", "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else -1
+    number = whole_number(text)
+    return -1 if number is None else number
 
 
 def _json(body: bytes, *, status: int = 200) -> web.Response:

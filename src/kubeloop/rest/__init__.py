@@ -96,7 +96,6 @@ __all__ = [
     "Request",
     "RequestHook",
     "RequestSender",
-    "RequestSpacing",
     "Response",
     "ResponseLimits",
     "ResumingWatch",

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import msgspec
 
 from kubeloop.errors import ConfigError, InvalidArgument
-from kubeloop.kit import foreign_origin, listen
+from kubeloop.kit import foreign_origin, listen, whole_number
 from kubeloop.wire import get_logger
 
 from .health import HealthChecks
@@ -52,9 +52,10 @@ def parse_address(given: int | str) -> Address:
     If pods have only IPv6 addresses, write "[::]:8080". Raises: InvalidArgument.
     """
     host, _, port = ("", "", str(given)) if isinstance(given, int) else given.rpartition(":")
-    if not port.isdecimal() or int(port) > 65535:
+    number = whole_number(port)
+    if number is None or number > 65535:
         raise InvalidArgument(f"listen at {given!r}: no port (write 8080, or 127.0.0.1:8080)")
-    return Address(host.strip("[]") or "0.0.0.0", int(port))  # noqa: S104 - of a pod
+    return Address(host.strip("[]") or "0.0.0.0", number)  # noqa: S104 - of a pod
 
 
 def health_pages(alive: HealthChecks, ready: HealthChecks) -> Pages:

@@ -22,7 +22,7 @@ from typing import final
 import msgspec
 
 from kubeloop.errors import InvalidArgument, KubeError, NotFound, TransportError
-from kubeloop.kit import Backoff, TaskOwner
+from kubeloop.kit import Backoff, TaskOwner, whole_number
 from kubeloop.wire import get_logger
 
 from .pods import NoReadyPod, PodAccess, TargetPod, find_pod, port_in_pod
@@ -77,7 +77,7 @@ def parse_port(spec: int | str) -> ForwardedPort:
         if not colon:
             remote = local
         local = local or "0"
-    found = [int(each) if each.isascii() and each.isdigit() else -1 for each in (local, remote)]
+    found = [-1 if (number := whole_number(each)) is None else number for each in (local, remote)]
     if not (0 <= found[0] < 65536 and 0 < found[1] < 65536):
         raise InvalidArgument(
             f"port {spec!r}: expected 8080, '8888:8080' or ':8080', with ports from 1 to 65535"

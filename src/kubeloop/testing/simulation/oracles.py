@@ -27,6 +27,8 @@ from typing import Any, Final, final
 
 import msgspec
 
+from kubeloop.kit import whole_number
+
 from ..server.faults import SeenRequest
 from ..server.storage.store import Store
 from .scenarios import Failure, RunResult
@@ -149,7 +151,8 @@ class OwnWrites:
             text = msgspec.json.decode(seen.body, type=_Body).metadata.version
         except msgspec.DecodeError:
             return None
-        if not text.isdigit() or int(text) >= known[0]:
+        version = whole_number(text)
+        if version is None or version >= known[0]:
             return None
         return Failure(
             "own write",

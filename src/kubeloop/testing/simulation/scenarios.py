@@ -14,6 +14,7 @@ from typing import Final, NamedTuple, final
 import msgspec
 
 from kubeloop.errors import InvalidArgument
+from kubeloop.kit import whole_number
 
 __all__ = [
     "CLASSES",
@@ -220,9 +221,10 @@ class Scenario(msgspec.Struct, frozen=True):
         """The scenario of a text. Raises: InvalidArgument."""
         first, *rest = text.split() or [""]
         name, _, seed = first.partition("=")
-        if name != "seed" or not seed.isdigit():
+        number = whole_number(seed)
+        if name != "seed" or number is None:
             raise InvalidArgument(f"scenario {text!r}: it starts with seed=NUMBER")
-        return cls(int(seed), tuple(map(Fault.parse, rest)))
+        return cls(number, tuple(map(Fault.parse, rest)))
 
 
 @final

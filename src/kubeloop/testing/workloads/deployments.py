@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from kubeloop.errors import AlreadyExists
+from kubeloop.kit import whole_number
 from kubeloop.meta import ObjectKey, controller_ref
 from kubeloop.runtime import Context, Result
 from kubeloop.wire.apps.v1 import Deployment, ReplicaSet, ReplicaSetSpec
@@ -113,8 +114,7 @@ def _age(replicas: ReplicaSet) -> tuple[str, int]:
 
 
 def _revision(obj: ReplicaSet | Deployment) -> int:
-    text = obj.metadata.annotations.get(REVISION, "")
-    return int(text) if text.isdecimal() else 0
+    return whole_number(obj.metadata.annotations.get(REVISION, "")) or 0
 
 
 async def _create(ctx: Context, deployment: Deployment, old: Sequence[ReplicaSet]) -> ReplicaSet:

@@ -12,6 +12,7 @@ from datetime import datetime
 
 from kubeloop.clients import APIClient
 from kubeloop.errors import AlreadyExists, NotFound
+from kubeloop.kit import whole_number
 from kubeloop.meta import ObjectKey, is_condition_true
 from kubeloop.runtime import Context
 from kubeloop.wire import Quantity
@@ -111,5 +112,7 @@ def _ready_status(node: Node, now: datetime) -> NodeStatus:
 def _address(node: Node) -> str:
     """192.168.0.7 for node-7; for other names an address derived from the name."""
     _, _, number = node.metadata.name.rpartition("-")
-    last = int(number) if number.isdecimal() else sum(node.metadata.name.encode())
+    last = whole_number(number)
+    if last is None:
+        last = sum(node.metadata.name.encode())
     return f"192.168.{last // 250 % 250}.{last % 250}"

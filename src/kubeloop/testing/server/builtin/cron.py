@@ -10,6 +10,7 @@ import functools
 import re
 from typing import Final
 
+from kubeloop.kit import whole_number
 from kubeloop.wire import Duration, InvalidArgument
 
 from ..statuses import quoted
@@ -91,7 +92,8 @@ def _problem_of_range(part: str, low: int, high: int, words: dict[str, int]) -> 
 
 
 def _number(text: str, words: dict[str, int]) -> int | None:
-    return int(text) if text.isdecimal() else words.get(text.lower())
+    number = whole_number(text)
+    return words.get(text.lower()) if number is None else number
 
 
 @functools.lru_cache(256)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
+from kubeloop.kit import whole_number
+
 from ..statuses import Cause
 from ..values import causes
 from .value_rules import Causes, check_choice, check_label_key, check_minimum, enumerate_objects
@@ -139,9 +141,9 @@ def _count_indexes(text: str, completions: int) -> int | None:
     for part in text.split(",") if text else ():
         low, dash, high = part.partition("-")
         high = high if dash else low
-        if not (low.isdecimal() and high.isdecimal()):
+        first, end = whole_number(low), whole_number(high)
+        if first is None or end is None:
             return None
-        first, end = int(low), int(high)
         if first <= last or end < first or end >= completions or (dash and first == end):
             return None
         total += end - first + 1

@@ -16,6 +16,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple, TypeAlias
 
+from kubeloop.kit import whole_number
+
 from .processes import Process, Program
 
 __all__ = ["shell_program"]
@@ -72,8 +74,8 @@ async def _run(process: Process, lookup: Lookup, commands: list[_Command]) -> in
         match words:
             case ("exit",):
                 return code
-            case ("exit", number) if number.isdecimal():
-                return int(number) % 256
+            case ("exit", number) if (status := whole_number(number)) is not None:
+                return status % 256
             case ("true" | ":", *_):
                 code = 0
             case ("false", *_):

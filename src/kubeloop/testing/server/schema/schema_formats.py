@@ -15,6 +15,7 @@ from datetime import date
 from typing import Final
 from urllib.parse import urlsplit
 
+from kubeloop.kit import whole_number
 from kubeloop.meta import problems_of_dns_label, problems_of_dns_subdomain
 from kubeloop.wire import Duration, InvalidArgument
 
@@ -62,7 +63,7 @@ def _is_ipv6(text: str) -> bool:
 
 def _parse_cidr(text: str) -> object:
     address, slash, bits = text.partition("/")
-    if not slash or not bits.isdecimal():
+    if not slash or whole_number(bits) is None:
         raise ValueError(text)
     return ipaddress.ip_interface(f"{_parse_ip(address)}/{bits}")
 

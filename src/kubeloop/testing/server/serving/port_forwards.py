@@ -17,7 +17,7 @@ from typing import final
 from aiohttp import WSMsgType, web
 from multidict import CIMultiDict
 
-from kubeloop.kit import TaskOwner, spdy
+from kubeloop.kit import TaskOwner, spdy, whole_number
 
 from ..kubelet.channels import TUNNEL, BadMessage, Subprotocol, choose_forward
 from ..kubelet.ports import PortStreams, connect_port
@@ -186,7 +186,7 @@ class _Tunnel:
 
     async def _open(self, stream: spdy.SynStream) -> None:
         kind, port = stream.headers.get("streamtype", ""), stream.headers.get("port", "")
-        is_valid = port.isdecimal() and 0 < int(port) < 65536 and kind in {"data", "error"}
+        is_valid = 0 < (whole_number(port) or 0) < 65536 and kind in {"data", "error"}
         if not is_valid:
             await self._send(self._session.reset(stream.stream_id))
             return

@@ -21,7 +21,7 @@ import httptools
 from aiohttp import HttpVersion11, hdrs, web
 from multidict import CIMultiDict
 
-from kubeloop.kit import TaskOwner
+from kubeloop.kit import TaskOwner, whole_number
 
 from ..kubelet.ports import PortStreams, connect_port
 from ..kubelet.programs import Programs
@@ -79,7 +79,7 @@ class Proxies:
                 writer.close()
 
     async def _connect(self, proxied: Proxied, tasks: TaskOwner) -> PortStreams:
-        port = int(proxied.port) if proxied.port.isdecimal() else 0
+        port = whole_number(proxied.port) or 0
         target = None
         if proxied.pod:
             target = self._programs.port(port, proxied.namespace, proxied.pod)
