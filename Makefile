@@ -163,24 +163,16 @@ dist: .venv/.ready ## build wheel and sdist, and test both in empty environments
 	$(PY) tools/smoke.py dist
 
 .PHONY: generate
-generate: .venv/.ready ## generate the models; OPENAPI=<folder>, or CLUSTER=<url of `kubectl proxy`>
-ifdef CLUSTER
-	PYTHONPATH=tools $(PY) -m kubeloop_generate --cluster '$(CLUSTER)'
-else ifdef OPENAPI
-	PYTHONPATH=tools $(PY) -m kubeloop_generate --swagger '$(OPENAPI)'/*swagger.json \
-	  --discovery '$(OPENAPI)'/*discovery.json --protobuf '$(OPENAPI)'/*protobuf-fields.json
-else
-	@echo 'make generate: the API description is missing: set OPENAPI=<folder with *swagger.json,' >&2
-	@echo '*discovery.json and *protobuf-fields.json>, or CLUSTER=<URL of `kubectl proxy`>' >&2
-	@exit 2
-endif
-	$(PY) tools/generate_blocking.py
+generate: assets ## generate models and clients from kube-apiserver; ARGS=--check only compares
+	PYTHONPATH=tools $(PY) -m kubeloop_generate $(ARGS)
+	$(PY) tools/generate_blocking.py $(ARGS)
 
 .PHONY: go-types
-go-types: .venv/.ready ## write the facts of the Go types of Kubernetes for the embedded server (needs Go)
-	mkdir -p build
-	cd tools/go_types && go run . > ../../build/go_types.json
-	mv build/go_types.json src/kubeloop/testing/server/values/go_types.json
+go-types: assets ## write what only Kubernetes' Go sources say (needs Go); ARGS=--check only compares
+	PYTHONPATH=tools $(PY) -m kubeloop_generate.go_sources $(ARGS)
+
+.PHONY: round-trips
+round-trips: .venv/.ready ## record what the Go types make of random objects (needs Go)
 	$(PY) tools/go_round_trips.py tests/testing/server/round_trips.json
 
 .PHONY: lock

@@ -54,7 +54,7 @@ def main(arguments: list[str]) -> int:
     """Write the recording; returns the exit code."""
     objects = _objects()
     program = subprocess.run(
-        ["go", "run", ".", "round-trips"],
+        ["go", "run", "-trimpath", ".", "round-trips"],
         cwd=ROOT / "tools" / "go_types",
         input="".join(f"{json.dumps(each)}\n" for each in objects),
         stdout=subprocess.PIPE,

@@ -88,6 +88,7 @@ def test_the_closing_lines_name_flaky_tests_unexpected_skips_and_failed_steps(
         f"make test ARGS=tests/peers {skips},test,without-assets: passed: {summary}",
         *notes,
         "make assets: passed",
+        "make generate ARGS=--check: passed",
         f"make test-assets ARGS={skips},test: passed",
         f"make test-real ARGS={skips},test-real: passed",
         f"make test-browser ARGS={skips}: passed",
@@ -127,9 +128,17 @@ def test_the_tests_run_without_the_assets_first_and_then_with_those_of_the_user(
 
     assert "etcd" not in script.seen_by("test---exp")
     assert "etcd" not in script.seen_by("test-tests")
-    for step in ("assets", "test-assets---exp", "test-real---exp"):
+    for step in ("assets", "generate---che", "test-assets---exp", "test-real---exp"):
         assert "./.cache/kubeloop/assets/etcd" in script.seen_by(step)
     assert (script.assets / "etcd").exists()
+
+
+def test_a_machine_with_go_checks_what_is_written_with_go(script: ScriptCopy) -> None:
+    script.program("go", "#!/bin/sh\n")
+
+    done = script.run()
+
+    assert "make go-types ARGS=--check: passed" in done.stdout.splitlines()
 
 
 def test_a_machine_without_the_assets_keeps_those_that_the_gate_builds(script: ScriptCopy) -> None:

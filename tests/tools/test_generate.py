@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import ast
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
-from kubeloop_generate.__main__ import main
-from kubeloop_generate.discovery import legacy_rows, rows_in
+from assets import KUBERNETES
+from kubeloop_generate.__main__ import check_version, generate, main
+from kubeloop_generate.api_server import Documents
+from kubeloop_generate.discovery import rows_in
 from kubeloop_generate.document import BadDocument, classes_in
 from kubeloop_generate.naming import attribute, split_definition
+from kubeloop_generate.openapi import openapi_data
 from kubeloop_generate.render import render
 
 ROOT = Path(__file__).parents[2]
@@ -74,7 +76,6 @@ def test_a_definition_belongs_to_a_module_or_is_not_ours(
 
 
 SWAGGER: dict[str, Any] = {
-    "info": {"version": "v1.99.0"},
     "definitions": {
         "io.k8s.api.shop.v1.Order": {
             "description": "A sentence that must not carry over.",
@@ -269,79 +270,82 @@ def test_a_document_of_another_kind_is_refused(document: dict[str, Any]) -> None
         classes_in(document)
 
 
-def test_a_server_without_aggregated_discovery_gives_the_same_rows() -> None:
-    legacy = {
-        "resources": [
-            {
-                "name": "orders",
-                "kind": "Order",
-                "singularName": "order",
-                "namespaced": False,
-                "verbs": ["list", "get"],
-            },
-            {"name": "orders/status", "kind": "Order", "namespaced": False, "verbs": ["get"]},
-        ]
-    }
-
-    (row,) = legacy_rows("shop.k8s.io", "v1", legacy)
-
-    assert (row.plural, row.kind, row.verbs) == ("orders", "Order", ("get", "list"))
-    assert row.subresources == (("status", "shop.k8s.io", "v1", "Order", ("get",)),)
+DOCUMENTS = Documents(version="v1.99.0", openapi=SWAGGER, discovery=(DISCOVERY,))
 
 
-def test_checking_tells_what_would_change_and_writes_nothing(tmp_path: Path) -> None:
-    swagger, discovery = tmp_path / "swagger.json", tmp_path / "discovery.json"
-    swagger.write_text(json.dumps(SWAGGER))
-    discovery.write_text(json.dumps(DISCOVERY))
-    arguments = [
-        "--swagger",
-        str(swagger),
-        "--discovery",
-        str(discovery),
-        "--out",
-        str(tmp_path / "out"),
-    ]
+def test_checking_tells_what_would_change_and_writes_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert generate(DOCUMENTS, tmp_path, check=True) == 1
+    assert f"would change: {tmp_path / 'wire' / '_generated' / 'shop_v1.py'}" in (
+        capsys.readouterr().err
+    )
+    assert list(tmp_path.iterdir()) == []
+    assert generate(DOCUMENTS, tmp_path) == 0
+    assert generate(DOCUMENTS, tmp_path, check=True) == 0
 
-    assert main([*arguments, "--check"]) == 1
-    assert not (tmp_path / "out").exists()
-    assert main(arguments) == 0
-    assert main([*arguments, "--check"]) == 0
 
-    stale = tmp_path / "out" / "_generated" / "old_v1.py"
+@pytest.mark.parametrize("package", ["wire", "clients"])
+def test_a_file_that_is_no_longer_generated_is_removed(tmp_path: Path, package: str) -> None:
+    generate(DOCUMENTS, tmp_path)
+    stale = tmp_path / package / "_generated" / "old_v1.py"
     stale.write_text("# Generated from x by tools/kubeloop_generate. Do not edit.\n")
 
-    assert main([*arguments, "--check"]) == 1
-    assert main(arguments) == 0
+    assert generate(DOCUMENTS, tmp_path, check=True) == 1
+    assert generate(DOCUMENTS, tmp_path) == 0
     assert not stale.exists()
 
 
-def test_a_broken_input_is_one_line_and_an_exit_code(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_missing_programs_are_one_line_and_an_exit_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    broken = tmp_path / "broken.json"
-    broken.write_text("{")
+    monkeypatch.setenv("KUBEBUILDER_ASSETS", str(tmp_path))
 
-    assert main(["--swagger", str(broken), "--discovery", str(broken)]) == 2
-    assert capsys.readouterr().err.startswith("cannot generate: ")
+    assert main([]) == 2
+    assert "or run `make assets`" in capsys.readouterr().err
 
 
-def test_regenerating_gives_identical_files() -> None:
-    """Runs wherever the input is at hand: `OPENAPI` names the folder, as for `make generate`."""
-    folder = os.environ.get("OPENAPI")
-    if not folder:
-        pytest.skip("OPENAPI names no folder with the API's documents")
-    (swagger,) = Path(folder).glob("*swagger.json")
-    (discovery,) = Path(folder).glob("*discovery.json")
-    (protobuf,) = Path(folder).glob("*protobuf-fields.json")
+def test_a_server_of_another_version_than_the_pinned_one_is_refused() -> None:
+    with pytest.raises(BadDocument, match=f"is v1.99.0, and tools/assets.py pins {KUBERNETES} "):
+        check_version(DOCUMENTS)
 
-    arguments = [
-        "--swagger",
-        str(swagger),
-        "--discovery",
-        str(discovery),
-        "--protobuf",
-        str(protobuf),
-        "--check",
-    ]
 
-    assert main([*arguments, "--out", str(ROOT / "src/kubeloop/wire")]) == 0
+def test_a_version_cannot_break_out_of_the_first_line(tmp_path: Path) -> None:
+    documents = Documents(version="1\nimport os", openapi=SWAGGER, discovery=(DISCOVERY,))
+
+    with pytest.raises(BadDocument, match="not a version"):
+        generate(documents, tmp_path)
+
+
+def test_what_only_version_3_says_is_written_for_the_embedded_server() -> None:
+    reference = {"$ref": "#/components/schemas/b"}
+    fields = {
+        "a": {"default": ""},
+        "b": {"type": "array", "items": {"default": 0}},
+        "c": {"additionalProperties": {"default": ""}},
+        "d": {"allOf": [reference], "default": {}},
+        "e": reference,
+        "f": {"type": "string"},
+    }
+    document = {"components": {"schemas": {"k": {"properties": fields}, "empty": {}}}}
+
+    data = json.loads(openapi_data({}, [document], source="a test"))
+
+    assert data["defaults"] == {"k": {"a": "", "b[]": 0, "c[]": "", "d": {}}}
+    assert data["undescribed"] == {"k": ["e"]}
+
+
+GENERATED = [
+    *ROOT.glob("src/kubeloop/wire/*/*.py"),
+    ROOT / "src/kubeloop/clients/_generated/clientset.py",
+]
+
+
+def test_every_generated_file_is_of_the_pinned_version() -> None:
+    """If this fails, run: make generate"""
+    lines = {path: path.read_text("utf-8").partition("\n")[0] for path in GENERATED}
+    minor = KUBERNETES.removeprefix("v").rpartition(".")[0]
+    expected = f"# Generated from the OpenAPI document of Kubernetes {minor} by "
+
+    assert len(lines) > 80
+    assert [path for path, line in lines.items() if not line.startswith(expected)] == []

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import json
 from pathlib import Path
 
 import pytest
-from kubeloop_generate.__main__ import main
+from kubeloop_generate.__main__ import generate
+from kubeloop_generate.api_server import Documents
 from kubeloop_generate.clientset import render_clientset
 from kubeloop_generate.discovery import ResourceRow
 from kubeloop_generate.document import BadDocument
@@ -39,31 +39,21 @@ def test_what_is_no_name_is_never_written(kind: str, plural: str) -> None:
 
 def test_the_clients_are_written_beside_wire(tmp_path: Path) -> None:
     kind = {"group": "shop.k8s.io", "version": "v1", "kind": "Order"}
-    swagger, discovery = tmp_path / "swagger.json", tmp_path / "discovery.json"
-    swagger.write_text(
-        json.dumps(
-            {
-                "info": {"version": "v1.99.0"},
-                "definitions": {
-                    "io.k8s.api.shop.v1.Order": {
-                        "properties": {"spec": {"type": "object"}},
-                        "x-kubernetes-group-version-kind": [kind],
-                    }
-                },
-            }
-        )
-    )
+    order = {
+        "properties": {"spec": {"type": "object"}},
+        "x-kubernetes-group-version-kind": [kind],
+    }
     resource = {"resource": "orders", "responseKind": kind, "scope": "Cluster", "verbs": ["get"]}
     versions = [{"version": "v1", "resources": [resource]}]
-    group = {"metadata": {"name": "shop.k8s.io"}, "versions": versions}
-    discovery.write_text(json.dumps({"kind": "APIGroupDiscoveryList", "items": [group]}))
-    arguments = ["--swagger", str(swagger), "--discovery", str(discovery)]
-    arguments += ["--out", str(tmp_path / "wire")]
+    documents = Documents(
+        version="v1.99.0",
+        openapi={"definitions": {"io.k8s.api.shop.v1.Order": order}},
+        discovery=({"items": [{"metadata": {"name": "shop.k8s.io"}, "versions": versions}]},),
+    )
 
-    assert main(arguments) == 0
-    assert main([*arguments, "--check"]) == 0
+    assert generate(documents, tmp_path) == 0
 
     written = tmp_path / "clients" / "_generated" / "clientset.py"
     assert "def orders(self) -> ResourceClient[shop_v1.Order]:" in written.read_text("utf-8")
     written.write_text("changed")
-    assert main([*arguments, "--check"]) == 1
+    assert generate(documents, tmp_path, check=True) == 1

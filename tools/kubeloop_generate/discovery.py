@@ -1,4 +1,4 @@
-"""Reads aggregated or legacy discovery documents into rows, one for each resource."""
+"""Reads aggregated discovery documents into rows, one for each resource."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 
 from .document import BadDocument
 
-__all__ = ["ResourceRow", "legacy_rows", "rows_in"]
+__all__ = ["ResourceRow", "rows_in"]
 
 
 class ResourceRow(msgspec.Struct, frozen=True, order=True):
@@ -28,27 +28,20 @@ class ResourceRow(msgspec.Struct, frozen=True, order=True):
 
 
 def rows_in(documents: Iterable[Mapping[str, Any]]) -> list[ResourceRow]:
-    """The rows of aggregated discovery documents, or of files with several of them.
+    """The rows of aggregated discovery documents.
 
     Keeps the order of the server: the first version of a group is preferred.
     """
-    rows = [row for document in documents for row in _rows_of(document)]
+    rows = [
+        _row(group.get("metadata", {}).get("name", ""), version["version"], resource)
+        for document in documents
+        for group in document.get("items", ())
+        for version in group["versions"]
+        for resource in version.get("resources", ())
+    ]
     if not rows:
         raise BadDocument("no resources found: expected APIGroupDiscoveryList documents")
     return rows
-
-
-def _rows_of(document: Mapping[str, Any]) -> Iterable[ResourceRow]:
-    if document.get("kind") == "APIGroupDiscoveryList":
-        for group in document["items"]:
-            name = group.get("metadata", {}).get("name", "")
-            for version in group["versions"]:
-                for resource in version.get("resources", ()):
-                    yield _row(name, version["version"], resource)
-    else:
-        for part in document.values():
-            if isinstance(part, dict):
-                yield from _rows_of(part)
 
 
 def _row(group: str, version: str, resource: Mapping[str, Any]) -> ResourceRow:
@@ -81,43 +74,3 @@ def _subresource(
         kind.get("kind", ""),
         tuple(sorted(part["verbs"])),
     )
-
-
-def legacy_rows(group: str, version: str, document: Mapping[str, Any]) -> list[ResourceRow]:
-    """The rows of one APIResourceList, for servers without aggregated discovery."""
-    resources = document.get("resources", ())
-    parents = [part for part in resources if "/" not in part["name"]]
-    return [
-        _row(group, version, _as_aggregated(parent, resources, (group, version)))
-        for parent in parents
-    ]
-
-
-def _as_aggregated(
-    parent: Mapping[str, Any], resources: Iterable[Mapping[str, Any]], default: tuple[str, str]
-) -> dict[str, Any]:
-    def kind_of(part: Mapping[str, Any]) -> dict[str, str]:
-        return {
-            "group": part.get("group", default[0]),
-            "version": part.get("version", default[1]),
-            "kind": part["kind"],
-        }
-
-    return {
-        "resource": parent["name"],
-        "responseKind": kind_of(parent),
-        "singularResource": parent.get("singularName", ""),
-        "scope": "Namespaced" if parent["namespaced"] else "Cluster",
-        "verbs": parent["verbs"],
-        "shortNames": parent.get("shortNames", ()),
-        "categories": parent.get("categories", ()),
-        "subresources": [
-            {
-                "subresource": part["name"].partition("/")[2],
-                "responseKind": kind_of(part),
-                "verbs": part["verbs"],
-            }
-            for part in resources
-            if part["name"].startswith(parent["name"] + "/")
-        ],
-    }

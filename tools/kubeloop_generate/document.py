@@ -7,18 +7,16 @@ See also: `render` (writes the modules), `discovery` (resources).
 
 from __future__ import annotations
 
-import functools
-import json
 import re
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from .go_structs import go_fields
 from .naming import Definition, attribute, split_definition
 
-__all__ = ["BadDocument", "ClassFacts", "FieldFacts", "classes_in", "plain_fields"]
+__all__ = ["BadDocument", "ClassFacts", "FieldFacts", "classes_in"]
 
 
 class BadDocument(ValueError):
@@ -67,22 +65,6 @@ _SPECIAL = {
 _PLAIN_STRINGS = frozenset({f"{_META}.ObjectMeta", f"{_META}.ListMeta"})
 # Users expect every kind to have these, even if they are pointers in Go.
 _ALWAYS_SET = frozenset({"metadata", "spec", "status"})
-
-
-# Structs that Go embeds: the document has the fields of both in one definition.
-_EMBEDDED = {"core_v1.EphemeralContainer": "core_v1.EphemeralContainerCommon"}
-
-
-@functools.cache
-def plain_fields() -> Mapping[str, list[str]]:
-    """The fields that Go holds by value instead of by pointer, by `module.Class`.
-
-    This is not in the document: `plain_fields.json` was created by reflection over k8s.io/api,
-    apimachinery, apiextensions-apiserver and kube-aggregator v0.37.1.
-    """
-    path = Path(__file__).with_name("plain_fields.json")
-    found: dict[str, list[str]] = json.loads(path.read_text("utf-8"))
-    return found
 
 
 def classes_in(document: Mapping[str, Any]) -> list[ClassFacts]:
@@ -172,8 +154,8 @@ def _is_part_by_value(key: str, wire: str, prop: Mapping[str, Any]) -> bool:
     )
     if definition is None or part in _SPECIAL or split_definition(part) is None:
         return False
-    name = f"{definition.module}.{definition.name}"
-    return any(wire in plain_fields().get(each, ()) for each in (name, _EMBEDDED.get(name, "")))
+    field = go_fields(f"{definition.module}.{definition.name}").get(wire)
+    return field is not None and not field.is_pointer
 
 
 def _hint(

@@ -6,44 +6,61 @@ See also: `kubeloop.testing.server.describe.openapi_data` (reads it).
 
 from __future__ import annotations
 
-import functools
 import gzip
 import json
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 __all__ = ["NAME", "compressed", "openapi_data"]
 
 NAME = "openapi.json.gz"
 
-
-@functools.cache
-def _v3_facts() -> Mapping[str, Any]:
-    """What version 3 says about fields and version 2 does not.
-
-    `defaults` has the default of a field, and of its items (`field[]`); `undescribed` the
-    references without a description. Taken from /openapi/v3 of kube-apiserver 1.37.1 with
-    --runtime-config=api/all=true.
-    """
-    path = Path(__file__).with_name("openapi_v3_facts.json")
-    found: dict[str, Any] = json.loads(path.read_text("utf-8"))
-    return found
+Json = Mapping[str, Any]
 
 
-def openapi_data(document: Mapping[str, Any], *, source: str) -> bytes:
-    """The content of the file, before compression."""
+def openapi_data(document: Json, documents_v3: Iterable[Json], *, source: str) -> bytes:
+    """The content of the file, before compression: version 2, and what only version 3 says."""
     sections = ("definitions", "parameters", "paths")
     data = {
         "source": source,
         **{name: _without_texts(document.get(name, {})) for name in sections},
-        **_v3_facts(),
+        **_v3_facts(documents_v3),
     }
     return json.dumps(data, separators=(",", ":"), sort_keys=True).encode()
 
 
 def compressed(data: bytes) -> bytes:
     return gzip.compress(data, compresslevel=9, mtime=0)
+
+
+def _v3_facts(documents: Iterable[Json]) -> dict[str, Any]:
+    """What version 3 says about fields and version 2 does not.
+
+    `defaults` has the default of a field, and of its items (`field[]`); `undescribed` the
+    references without a description, which stand alone in version 3.
+    """
+    schemas = {
+        name: schema.get("properties", {})
+        for document in documents
+        for name, schema in document.get("components", {}).get("schemas", {}).items()
+    }
+    facts = {
+        "defaults": {name: dict(_defaults(fields)) for name, fields in schemas.items()},
+        "undescribed": {
+            name: sorted(field for field, schema in fields.items() if "$ref" in schema)
+            for name, fields in schemas.items()
+        },
+    }
+    return {part: {name: row for name, row in rows.items() if row} for part, rows in facts.items()}
+
+
+def _defaults(fields: Json) -> Iterator[tuple[str, Any]]:
+    for field, schema in fields.items():
+        items = schema.get("items") or schema.get("additionalProperties")
+        if "default" in schema:
+            yield field, schema["default"]
+        if isinstance(items, dict) and "default" in items:
+            yield f"{field}[]", items["default"]
 
 
 def _without_texts(value: Any) -> Any:

@@ -1,7 +1,7 @@
 """Reads protobuf field numbers into a table of messages, by the names of the models.
 
 What Go's JSON has for a field that is empty is not in the field numbers; it follows from the Go
-types (`go_types.json`, which `make go-types` writes).
+types. `make go-types` writes both: `protobuf_fields.json` here, and `go_types.json`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from .document import BadDocument, ClassFacts
+from .go_structs import GoField, go_fields
 
-__all__ = ["Messages", "messages_in"]
+__all__ = ["NUMBERS", "Messages", "messages_in"]
+
+NUMBERS = Path(__file__).with_name("protobuf_fields.json")
 
 # Message name to field number to (wire name, how, type, presence). Presence is one of
 #   "p": a pointer, a list or a map: JSON has it if the message has it
@@ -22,8 +25,6 @@ __all__ = ["Messages", "messages_in"]
 #   "a": held by value: JSON always has it
 #   "n": held by value: JSON has null for its zero value, which is an empty message
 Messages = dict[str, dict[int, tuple[str, str, str, str]]]
-
-_GO_TYPES = Path(__file__).parents[2] / "src/kubeloop/testing/server/values/go_types.json"
 
 _SPECIAL = {
     "k8s.io.apimachinery.pkg.api.resource.Quantity": "Quantity",
@@ -42,57 +43,47 @@ _SPECIAL |= {
 }
 _SCALARS = frozenset({"string", "bytes", "bool", "int32", "int64", "double"})
 _NULL = frozenset({"Time", "MicroTime", "Raw", "strings"})  # their zero value in JSON
+_UNKNOWN = GoField("*", "")
 _MAP = re.compile(r"map<string, (.+)>")
 # Go lists that are messages in protobuf, but plain lists in JSON.
 _LISTS = frozenset({"ExtraValue", "AttestationValue", "Verbs"})
 
 
-def messages_in(document: Mapping[str, Any], classes: Iterable[ClassFacts]) -> Messages:
+def messages_in(classes: Iterable[ClassFacts]) -> Messages:
     """The messages of every class, and of the structs inlined into them."""
+    numbers: Mapping[str, Any] = json.loads(NUMBERS.read_text("utf-8"))["messages"]
     known = {f"{facts.definition.module}.{facts.definition.name}": facts for facts in classes}
-    go_types: dict[str, Any] = json.loads(_GO_TYPES.read_text("utf-8"))["types"]
     modules = {name.partition(".")[0] for name in known}
     found: Messages = {}
-    for full, fields in sorted(document.items()):
+    for full, fields in sorted(numbers.items()):
         name = _short(full)
         if full in _SPECIAL or name is None or name.partition(".")[0] not in modules:
             continue
         wires = {field.wire for field in known[name].fields} if name in known else None
-        go_fields = _go_fields(go_types.get(_go_name(name)))
         found[name] = {
-            number: _entry(full, (wire, rule, kind), wires, go_fields)
+            number: _entry(full, (wire, rule, kind), wires, go_fields(name))
             for wire, (number, rule, kind) in sorted(fields.items(), key=lambda item: item[1][0])
         }
     return found
 
 
-def _go_name(name: str) -> str:
-    module, _, kind = name.partition(".")
-    return f"{module.rpartition('_')[0]}/{module.rpartition('_')[2]}.{kind}"
-
-
-def _go_fields(texts: Any) -> dict[str, tuple[str, str]]:
-    """The Go type and the JSON options of each field, by its JSON name."""
-    rows = [text.split(" ") for text in texts] if isinstance(texts, list) else []
-    return {name: (go_type, options) for name, go_type, options, _ in rows}
-
-
-def _presence(wire: str, how: str, type_: str, go_fields: Mapping[str, tuple[str, str]]) -> str:
-    go_type, options = go_fields.get(wire, ("*", ""))
-    if how or go_type.startswith("*"):
+def _presence(field: GoField, how: str, type_: str) -> str:
+    if how or field.is_pointer:
         return "p"
     if type_ in _NULL:
         return "n"
     if type_ == "bytes":
-        return "v" if "e" in options else "p"  # Go has bytes that are nil, and such that are empty
-    return "v" if "e" in options and type_ in _SCALARS else "a"
+        return (
+            "v" if "e" in field.options else "p"
+        )  # Go has bytes that are nil, and such that are empty
+    return "v" if "e" in field.options and type_ in _SCALARS else "a"
 
 
 def _entry(
     message: str,
     field: tuple[str, str, str],
     wires: set[str] | None,
-    go_fields: Mapping[str, tuple[str, str]],
+    struct: Mapping[str, GoField],
 ) -> tuple[str, str, str, str]:
     wire, rule, kind = field
     if not wire.replace("-", "").replace("$", "").isalnum():
@@ -100,11 +91,11 @@ def _entry(
     inner = _MAP.fullmatch(kind)
     type_ = _type(message, inner[1] if inner else kind)
     how = {"optional": "", "repeated": "list", "map": "map"}[rule]
-    wire = _json_name(wire, [*(wires or ()), *go_fields])
+    wire = _json_name(wire, [*(wires or ()), *struct])
     nested = type_ not in _SCALARS and "." in type_ and not type_.startswith("list:")
     if not how and nested and wires is not None and wire not in wires and wire != "metadata":
         how = "inline"  # a struct that Go embeds: JSON has its fields one level up
-    return wire, how, type_, _presence(wire, how, type_, go_fields)
+    return wire, how, type_, _presence(struct.get(wire, _UNKNOWN), how, type_)
 
 
 def _json_name(name: str, wires: Iterable[str]) -> str:

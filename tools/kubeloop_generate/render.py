@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import textwrap
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .discovery import ResourceRow
-from .document import ClassFacts, FieldFacts
+from .document import BadDocument, ClassFacts, FieldFacts
 from .naming import camel
 from .protobuf import Messages
 
@@ -243,5 +242,8 @@ def _literal(value: Any) -> str:
 
 
 def describe(version: str) -> str:
-    """The source in the first line of generated files."""
-    return textwrap.shorten(f"the OpenAPI document of Kubernetes {version}", 80)
+    """The source in the first line of generated files, for a version such as `v1.37.1`."""
+    match = re.match(r"v(\d+\.\d+)\.", version)
+    if match is None:
+        raise BadDocument(f"not a version: {version!r}")
+    return f"the OpenAPI document of Kubernetes {match[1]}"
