@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from assets import KUBERNETES
 from kubeloop_generate.document import BadDocument
-from kubeloop_generate.go_sources import go_packages, messages_of
+from kubeloop_generate.go_sources import PROGRAM, go_packages, messages_of, render_groups
 from kubeloop_generate.protobuf import NUMBERS
 
 from kubeloop.testing.server.values.go_types import go_type_of, source_version
@@ -113,3 +113,16 @@ def test_the_go_packages_are_those_of_the_definitions() -> None:
         "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1",
         "k8s.io/apimachinery/pkg/apis/meta/v1",
     ]
+    text = render_groups(packages)
+    assert '\tappsv1 "k8s.io/api/apps/v1"\n' in text
+    assert "\tappsv1.AddToScheme,\n" in text
+    assert "metav1" not in text
+
+
+def test_the_program_imports_the_packages_of_all_models() -> None:
+    """If this fails, run: make go-types generate"""
+    text = (PROGRAM / "groups.go").read_text("utf-8")
+    imported = {f"{group}_{version}" for group, version in re.findall(r'/(\w+)/(v\w+)"', text)}
+    modules = {path.stem for path in ROOT.glob("src/kubeloop/wire/_generated/*_v*.py")}
+
+    assert modules - {"meta_v1"} == imported

@@ -4282,15 +4282,15 @@ MESSAGES: dict[str, str] = {
 2 all - scheduling_v1alpha3.AllCompositeDisruptionMode p
 """,
     "scheduling_v1alpha3.CompositeGangSchedulingPolicy": """\
-1 minGroupCount - int32 p
+1 minGroupCount - int32 a
 """,
     "scheduling_v1alpha3.CompositePodGroup": """\
-1 metadata - meta_v1.ObjectMeta p
-2 spec - scheduling_v1alpha3.CompositePodGroupSpec p
-3 status - scheduling_v1alpha3.CompositePodGroupStatus p
+1 metadata - meta_v1.ObjectMeta a
+2 spec - scheduling_v1alpha3.CompositePodGroupSpec a
+3 status - scheduling_v1alpha3.CompositePodGroupStatus a
 """,
     "scheduling_v1alpha3.CompositePodGroupList": """\
-1 metadata - meta_v1.ListMeta p
+1 metadata - meta_v1.ListMeta a
 2 items list scheduling_v1alpha3.CompositePodGroup p
 """,
     "scheduling_v1alpha3.CompositePodGroupSchedulingConstraints": """\
@@ -4303,10 +4303,10 @@ MESSAGES: dict[str, str] = {
     "scheduling_v1alpha3.CompositePodGroupSpec": """\
 1 parentCompositePodGroupName - string p
 2 workloadRef - scheduling_v1alpha3.WorkloadReference p
-3 schedulingPolicy - scheduling_v1alpha3.CompositePodGroupSchedulingPolicy p
+3 schedulingPolicy - scheduling_v1alpha3.CompositePodGroupSchedulingPolicy a
 4 schedulingConstraints - scheduling_v1alpha3.CompositePodGroupSchedulingConstraints p
 5 disruptionMode - scheduling_v1alpha3.CompositeDisruptionMode p
-6 priorityClassName - string p
+6 priorityClassName - string v
 7 priority - int32 p
 8 preemptionPolicy - string p
 """,
@@ -4314,11 +4314,11 @@ MESSAGES: dict[str, str] = {
 1 conditions list meta_v1.Condition p
 """,
     "scheduling_v1alpha3.CompositePodGroupTemplate": """\
-1 name - string p
-2 schedulingPolicy - scheduling_v1alpha3.CompositePodGroupSchedulingPolicy p
+1 name - string a
+2 schedulingPolicy - scheduling_v1alpha3.CompositePodGroupSchedulingPolicy a
 3 schedulingConstraints - scheduling_v1alpha3.CompositePodGroupSchedulingConstraints p
 4 disruptionMode - scheduling_v1alpha3.CompositeDisruptionMode p
-5 priorityClassName - string p
+5 priorityClassName - string v
 6 priority - int32 p
 7 preemptionPolicy - string p
 8 podGroupTemplates list scheduling_v1alpha3.PodGroupTemplate p
@@ -4329,24 +4329,24 @@ MESSAGES: dict[str, str] = {
 2 all - scheduling_v1alpha3.AllDisruptionMode p
 """,
     "scheduling_v1alpha3.GangSchedulingPolicy": """\
-1 minCount - int32 p
+1 minCount - int32 a
 """,
     "scheduling_v1alpha3.PodGroup": """\
-1 metadata - meta_v1.ObjectMeta p
-2 spec - scheduling_v1alpha3.PodGroupSpec p
-3 status - scheduling_v1alpha3.PodGroupStatus p
+1 metadata - meta_v1.ObjectMeta a
+2 spec - scheduling_v1alpha3.PodGroupSpec a
+3 status - scheduling_v1alpha3.PodGroupStatus a
 """,
     "scheduling_v1alpha3.PodGroupList": """\
-1 metadata - meta_v1.ListMeta p
+1 metadata - meta_v1.ListMeta a
 2 items list scheduling_v1alpha3.PodGroup p
 """,
     "scheduling_v1alpha3.PodGroupResourceClaim": """\
-1 name - string p
+1 name - string a
 2 resourceClaimName - string p
 3 resourceClaimTemplateName - string p
 """,
     "scheduling_v1alpha3.PodGroupResourceClaimStatus": """\
-1 name - string p
+1 name - string a
 2 resourceClaimName - string p
 """,
     "scheduling_v1alpha3.PodGroupSchedulingConstraints": """\
@@ -4359,11 +4359,11 @@ MESSAGES: dict[str, str] = {
     "scheduling_v1alpha3.PodGroupSpec": """\
 1 parentCompositePodGroupName - string p
 2 workloadRef - scheduling_v1alpha3.WorkloadReference p
-3 schedulingPolicy - scheduling_v1alpha3.PodGroupSchedulingPolicy p
+3 schedulingPolicy - scheduling_v1alpha3.PodGroupSchedulingPolicy a
 4 schedulingConstraints - scheduling_v1alpha3.PodGroupSchedulingConstraints p
 5 resourceClaims list scheduling_v1alpha3.PodGroupResourceClaim p
 6 disruptionMode - scheduling_v1alpha3.DisruptionMode p
-7 priorityClassName - string p
+7 priorityClassName - string v
 8 priority - int32 p
 9 preemptionPolicy - string p
 """,
@@ -4372,12 +4372,12 @@ MESSAGES: dict[str, str] = {
 2 resourceClaimStatuses list scheduling_v1alpha3.PodGroupResourceClaimStatus p
 """,
     "scheduling_v1alpha3.PodGroupTemplate": """\
-1 name - string p
-2 schedulingPolicy - scheduling_v1alpha3.PodGroupSchedulingPolicy p
+1 name - string a
+2 schedulingPolicy - scheduling_v1alpha3.PodGroupSchedulingPolicy a
 3 schedulingConstraints - scheduling_v1alpha3.PodGroupSchedulingConstraints p
 4 resourceClaims list scheduling_v1alpha3.PodGroupResourceClaim p
 5 disruptionMode - scheduling_v1alpha3.DisruptionMode p
-6 priorityClassName - string p
+6 priorityClassName - string v
 7 priority - int32 p
 8 preemptionPolicy - string p
 """,
@@ -4389,13 +4389,13 @@ MESSAGES: dict[str, str] = {
 1 key - string a
 """,
     "scheduling_v1alpha3.TypedLocalObjectReference": """\
-1 apiGroup - string p
-2 kind - string p
-3 name - string p
+1 apiGroup - string v
+2 kind - string a
+3 name - string a
 """,
     "scheduling_v1alpha3.Workload": """\
-1 metadata - meta_v1.ObjectMeta p
-2 spec - scheduling_v1alpha3.WorkloadSpec p
+1 metadata - meta_v1.ObjectMeta a
+2 spec - scheduling_v1alpha3.WorkloadSpec a
 """,
     "scheduling_v1alpha3.WorkloadCompositePodGroupAllDisruptionMode": """\
 """,
@@ -4418,7 +4418,7 @@ MESSAGES: dict[str, str] = {
     "scheduling_v1alpha3.WorkloadCompositePodGroupSingleDisruptionMode": """\
 """,
     "scheduling_v1alpha3.WorkloadList": """\
-1 metadata - meta_v1.ListMeta p
+1 metadata - meta_v1.ListMeta a
 2 items list scheduling_v1alpha3.Workload p
 """,
     "scheduling_v1alpha3.WorkloadPodGroupAllDisruptionMode": """\
@@ -4447,8 +4447,8 @@ MESSAGES: dict[str, str] = {
     "scheduling_v1alpha3.WorkloadPodGroupSingleDisruptionMode": """\
 """,
     "scheduling_v1alpha3.WorkloadReference": """\
-1 workloadName - string p
-2 templateName - string p
+1 workloadName - string a
+2 templateName - string a
 """,
     "scheduling_v1alpha3.WorkloadSpec": """\
 1 controllerRef - scheduling_v1alpha3.TypedLocalObjectReference p
