@@ -100,7 +100,7 @@ test-real: assets ## run conformance, faults, streams and examples against kube-
 	  tests/examples tests/runtime/test_conversion_asked.py \
 	  tests/peers/test_controller_manager.py --kube envtest $(ARGS)
 
-# The files that test kubeloop's own client; the others describe what kube-apiserver 1.37 responds.
+# The files that test kubeloop's own client; the others describe the pinned kube-apiserver.
 .PHONY: test-versions
 test-versions: assets ## test the client with the Kubernetes versions that versioning.md names
 	@for version in $(VERSIONS); do \
@@ -174,6 +174,10 @@ go-types: assets ## write what only Kubernetes' Go sources say (needs Go); ARGS=
 .PHONY: round-trips
 round-trips: .venv/.ready ## record what the Go types make of random objects (needs Go)
 	$(PY) tools/go_round_trips.py tests/testing/server/round_trips.json
+
+.PHONY: new-release
+new-release: .venv/.ready ## pin another version of Kubernetes (needs Go): VERSION=v1.38.0
+	$(PY) tools/new_release.py $(VERSION)
 
 .PHONY: lock
 lock: .venv/.ready ## pin the newest versions of all dependencies in constraints.txt

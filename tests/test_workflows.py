@@ -133,10 +133,19 @@ def test_an_issue_form_has_the_fields_that_github_requires(path: Path) -> None:
     assert len({part["id"] for part in fields}) == len(fields)
 
 
-def test_dependabot_updates_directories_that_exist() -> None:
-    for update in read(GITHUB / "dependabot.yml")["updates"]:
-        for folder in update.get("directories", ()):
-            assert list(ROOT.glob(f"{folder.strip('/')}/go.mod")), folder
+def test_dependabot_updates_every_go_module() -> None:
+    folders = [
+        folder.strip("/")
+        for update in read(GITHUB / "dependabot.yml")["updates"]
+        for folder in update.get("directories", ())
+    ]
+    updated = {folder: set(ROOT.glob(f"{folder}/go.mod")) for folder in folders}
+    modules = {
+        path for top in ("bench", "tests", "tools") for path in ROOT.glob(f"{top}/**/go.mod")
+    }
+
+    assert all(updated.values()), updated
+    assert set().union(*updated.values()) == modules
 
 
 def test_a_release_publishes_the_archives_of_its_own_run() -> None:

@@ -68,7 +68,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Install the programs; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=_Raw)
     parser.add_argument("--where", action="store_true", help="print the directory only")
-    parser.add_argument("--version", type=_version, default=KUBERNETES, help="of Kubernetes")
+    parser.add_argument(
+        "--version", type=version_argument, default=KUBERNETES, help="of Kubernetes"
+    )
     parser.add_argument("--only", choices=[name for name, _, _ in OWN], help="of our own programs")
     given = parser.parse_args(arguments)
     if given.only:
@@ -82,7 +84,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
-def _version(text: str) -> str:
+def version_argument(text: str) -> str:
+    """A version of Kubernetes, for argparse."""
     if re.fullmatch(r"v1\.\d+\.\d+", text) is None:
         raise argparse.ArgumentTypeError(f"{text!r} is not a version such as v1.36.4")
     return text
@@ -113,15 +116,14 @@ def _install_version(version: str) -> int:
     folder().mkdir(parents=True, exist_ok=True)
     if code := _build(etcd):
         return code
+    try:
+        source = kubernetes_module_file(version)
+    except ValueError as error:
+        print(f"make assets: {error}", file=sys.stderr)
+        return 1
     module = target / "module"
     module.mkdir(parents=True, exist_ok=True)
-    command = ["go", "mod", "download", "-json", f"k8s.io/kubernetes@{version}"]
-    ended = subprocess.run(command, stdout=subprocess.PIPE, cwd=module, check=False)
-    downloaded = json.loads(ended.stdout)  # also after a failure
-    if "GoMod" not in downloaded or "Error" in downloaded:
-        print(f"make assets: {downloaded.get('Error', downloaded)}", file=sys.stderr)
-        return 1
-    (module / "go.mod").write_text(_module(version, Path(downloaded["GoMod"]).read_text()))
+    (module / "go.mod").write_text(module_text(version, source))
     print(f"building kube-apiserver {version}", file=sys.stderr)
     code = _build_one("kube-apiserver", module, PACKAGES["kube-apiserver"], version, "-mod=mod")
     if code:
@@ -134,21 +136,34 @@ def _install_version(version: str) -> int:
     return 0
 
 
-def _module(version: str, source: str) -> str:
+def kubernetes_module_file(version: str) -> str:
+    """The go.mod of k8s.io/kubernetes at `version`.
+
+    Raises:
+        ValueError: Go cannot download it.
+    """
+    command = ["go", "mod", "download", "-json", f"k8s.io/kubernetes@{version}"]
+    ended = subprocess.run(command, stdout=subprocess.PIPE, cwd=ROOT, check=False)
+    downloaded = json.loads(ended.stdout)  # also after a failure
+    if "GoMod" not in downloaded or "Error" in downloaded:
+        raise ValueError(str(downloaded.get("Error", downloaded)))
+    return Path(downloaded["GoMod"]).read_text()
+
+
+def module_text(version: str, source: str) -> str:
     """A go.mod that requires k8s.io/kubernetes at `version`, whose own go.mod is `source`.
 
     Kubernetes replaces its staging modules by folders of its repository, which only its main
     module can do; they are published as v0.<minor>.<patch>.
     """
     published = version.replace("v1.", "v0.", 1)
-    lines = [
-        f"replace {name} => {name} {published}"
-        for name in re.findall(r"^\s+(\S+) => \./staging/", source, re.MULTILINE)
-    ]
+    replaced = re.findall(r"^\s+(\S+) => \./staging/", source, re.MULTILINE)
     language = re.search(r"^go .*$", source, re.MULTILINE)
     assert language is not None, "every go.mod names the version of the language"
-    head = ["module kubeloop.test/kubernetes", language[0], f"require k8s.io/kubernetes {version}"]
-    return "\n".join([*head, *lines, ""])
+    lines = ["module kubeloop.test/kubernetes", "", language[0], ""]
+    lines += [f"require k8s.io/kubernetes {version}", "", "replace ("]
+    lines += [f"\t{name} => {name} {published}" for name in replaced]
+    return "\n".join([*lines, ")", ""])
 
 
 class _Raw(argparse.RawDescriptionHelpFormatter):

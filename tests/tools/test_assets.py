@@ -222,7 +222,7 @@ def test_another_version_is_built_beside_the_default_one(assets: Assets, tmp_pat
     assert assets.built() == ["etcd", "v1.36.4"]
     module = (folder / "module" / "go.mod").read_text()
     assert "require k8s.io/kubernetes v1.36.4" in module
-    assert "replace k8s.io/client-go => k8s.io/client-go v0.36.4" in module
+    assert "\tk8s.io/client-go => k8s.io/client-go v0.36.4\n" in module
 
 
 def test_a_version_that_cannot_be_downloaded_is_an_error(assets: Assets) -> None:

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from assets import KUBERNETES
 
 from kubeloop.testing.server.describe import discovery
 from kubeloop.testing.server.registry import Registry
@@ -182,8 +183,8 @@ def test_all_versions_of_a_resource_have_the_hash_of_the_stored_one(registry: Re
 def test_the_version_is_the_one_whose_api_is_served() -> None:
     version = discovery.version()
 
-    assert (version["major"], version["minor"]) == ("1", "37")
-    assert version["gitVersion"].startswith("v1.37.")
+    assert (version["major"], version["minor"]) == ("1", KUBERNETES.split(".")[1])
+    assert version["gitVersion"].startswith(KUBERNETES.rpartition(".")[0])
 
 
 def test_the_root_lists_the_paths(registry: Registry) -> None:

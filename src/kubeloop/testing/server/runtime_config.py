@@ -39,7 +39,7 @@ _BOOLEANS: Final = {  # strconv.ParseBool; a key without a value is enabled
     **dict.fromkeys(("", "1", "t", "T", "true", "TRUE", "True"), True),
     **dict.fromkeys(("0", "f", "F", "false", "FALSE", "False"), False),
 }
-# Versions that kube-apiserver 1.37 knows, but that have no resource (any more).
+# Versions that kube-apiserver knows, but that have no resource (any more).
 _WITHOUT_RESOURCES: Final = {
     "admission.k8s.io": ("v1", "v1beta1"),
     "apiextensions.k8s.io": ("v1beta1",),

@@ -31,7 +31,7 @@ from .pods import save_status
 
 __all__ = ["fits", "host_ip", "reconcile_node", "register_nodes"]
 
-VERSION = "v1.37.0"  # the kubelet version that the nodes report
+_VERSION = "v1.37.0"  # the kubelet version that the nodes report
 _NOT_READY = "node.kubernetes.io/not-ready"
 _CAPACITY = {"cpu": Quantity("8"), "memory": Quantity("32Gi"), "pods": Quantity("1000")}
 
@@ -104,7 +104,7 @@ def _ready_status(node: Node, now: datetime) -> NodeStatus:
         capacity=dict(_CAPACITY),
         conditions=[ready],
         node_info=NodeSystemInfo(
-            kubelet_version=VERSION, operating_system="linux", architecture="amd64"
+            kubelet_version=_VERSION, operating_system="linux", architecture="amd64"
         ),
     )
 

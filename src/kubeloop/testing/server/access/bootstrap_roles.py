@@ -2,7 +2,7 @@
 
 Guarantees: the user-facing roles (`cluster-admin`, `admin`, `edit`, `view` and the roles they
 aggregate) and the roles of all clients (discovery, self reviews) equal those of
-`bootstrappolicy` in Kubernetes 1.37. Roles of Kubernetes' controllers are left out, because
+`bootstrappolicy` in Kubernetes. Roles of Kubernetes' controllers are left out, because
 they do not run here.
 See also: `rbac` (evaluation).
 """

@@ -1,6 +1,6 @@
 """The Pod Security Standards: which fields of a pod violate `baseline` and `restricted`.
 
-Guarantees: pure; the checks of the version `latest` of pod-security-admission 1.37, with its
+Guarantees: pure; the checks of the version `latest` of pod-security-admission, with its
 reasons and details. Older versions of the standards are evaluated like the latest one.
 See also: the labels of namespaces (`access.pod_security_plugin`).
 """

@@ -16,6 +16,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from ..registry import Registry, ServedResource
+from ..values.go_types import kubernetes_minor
 from .documents import Document, cached_documents
 from .health import health_paths
 
@@ -32,7 +33,7 @@ __all__ = [
     "version",
 ]
 
-# The media type of aggregated discovery; kube-apiserver 1.37 no longer serves v2beta1.
+# The media type of aggregated discovery; kube-apiserver no longer serves v2beta1.
 AGGREGATED: Final = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
 Root = Literal["/api", "/apis"]
@@ -106,14 +107,15 @@ def paths(registry: Registry, others: Iterable[str]) -> dict[str, Any]:
 
 def version() -> dict[str, str]:
     """The document at `/version`."""
+    minor = kubernetes_minor()
     return {
         "major": "1",
-        "minor": "37",
+        "minor": str(minor),
         "emulationMajor": "1",
-        "emulationMinor": "37",
+        "emulationMinor": str(minor),
         "minCompatibilityMajor": "1",
-        "minCompatibilityMinor": "36",
-        "gitVersion": "v1.37.0+kubeloop",
+        "minCompatibilityMinor": str(minor - 1),
+        "gitVersion": f"v1.{minor}.0+kubeloop",
         "gitCommit": "",
         "gitTreeState": "clean",
         "buildDate": "1970-01-01T00:00:00Z",
@@ -224,8 +226,8 @@ def _api_resources(served: ServedResource) -> Iterator[dict[str, Any]]:
         }
 
 
-# kube-apiserver 1.37 still stores these in an older version, so that 1.36 can read them. What the
-# embedded server stores is its own affair; clients see the hash only.
+# kube-apiserver still stores these in an older version, so that the minor version before it can
+# read them. What the embedded server stores is its own affair; clients see the hash only.
 _STORED_VERSIONS: Final = {
     ("apiextensions.k8s.io", "customresourcedefinitions"): "v1beta1",
     ("certificates.k8s.io", "clustertrustbundles"): "v1beta1",

@@ -19,6 +19,7 @@ import msgspec
 
 from ..registry import Registry, ServedResource
 from ..request.requests import parse_resource_path
+from ..values.go_types import kubernetes_minor
 from .documents import Document, cached_documents
 from .openapi_data import Schema, built_in_openapi, document_key
 from .openapi_paths import custom_paths
@@ -27,10 +28,13 @@ from .openapi_v3 import path_v3, schema_v3
 
 __all__ = ["v2", "v2_protobuf", "v3", "v3_index", "v3_url"]
 
-_INFO: Final = {"title": "Kubernetes", "version": "1.37"}
 _CUSTOM_INFO: Final = {"title": "Kubernetes CRD Swagger", "version": "v0.1.0"}
 _SECURITY: Final = {"BearerToken": {"type": "apiKey", "name": "authorization", "in": "header"}}
 _FORMAT: Final = 2  # to be incremented when the documents change for the same resources
+
+
+def _info() -> dict[str, str]:
+    return {"title": "Kubernetes", "version": f"1.{kubernetes_minor()}"}
 
 
 def v2(registry: Registry) -> Document:
@@ -44,7 +48,7 @@ def v2(registry: Registry) -> Document:
             paths |= custom_paths(each)
         body = {
             "swagger": "2.0",
-            "info": _INFO,
+            "info": _info(),
             "paths": _described(paths),
             "definitions": _schemas(paths, custom, "v2"),
             "parameters": built_in_openapi().parameters,
@@ -105,7 +109,7 @@ def v3(registry: Registry, path: str) -> Document | None:
             components["securitySchemes"] = _SECURITY
         body = {
             "openapi": "3.0.0",
-            "info": _CUSTOM_INFO if is_custom else _INFO,
+            "info": _CUSTOM_INFO if is_custom else _info(),
             "paths": {each: path_v3(item) for each, item in _described(paths).items()},
             "components": components,
         }
@@ -218,7 +222,7 @@ def _of_document(schema: Schema, key: str) -> Schema:
 
 def _hash(key: str, served: Iterable[ServedResource]) -> str:
     """A hash of the input of a document: building all documents for the index is too slow."""
-    content = [_FORMAT, _INFO["version"], key, *map(_hashed_content, served)]
+    content = [_FORMAT, _info()["version"], key, *map(_hashed_content, served)]
     return hashlib.sha512(msgspec.json.encode(content)).hexdigest().upper()
 
 

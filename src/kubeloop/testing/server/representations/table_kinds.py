@@ -1,6 +1,6 @@
 """The columns of built-in kinds in a Table.
 
-Guarantees: columns, order and priorities are those of Kubernetes 1.37; a kind that is not in the
+Guarantees: columns, order and priorities are those of Kubernetes; a kind that is not in the
 list has its name and its creation time, as there.
 See also: the cells (`table_pods`, `table_workloads`, `table_network`, `table_storage`,
 `table_cluster`), custom kinds and the Table itself (`tables`).

@@ -21,6 +21,7 @@ __all__ = [
     "go_type_of",
     "is_collection",
     "is_struct",
+    "kubernetes_minor",
     "source_version",
     "zero_of",
     "zeros_of",
@@ -52,6 +53,11 @@ def _table() -> _Table:
 def source_version() -> str:
     """The version of the Go modules that the table was made from: `v0.37.1`."""
     return _table().version
+
+
+def kubernetes_minor() -> int:
+    """The minor version of Kubernetes that the server imitates."""
+    return int(source_version().split(".")[1])
 
 
 def go_type_of(api_version: str, kind: str) -> str:
