@@ -307,6 +307,7 @@ def test_values_are_deleted_from_a_list_of_scalars(metadata: TypeFacts) -> None:
 
     assert apply_strategic_patch(document, patch, metadata) == {"finalizers": ["c", "d", "a"]}
     assert apply_strategic_patch({}, {"$deleteFromPrimitiveList/x": ["b"]}, metadata) == {}
+    assert apply_strategic_patch({}, {"$deleteFromPrimitiveList/finalizers": "b"}, metadata) == {}
 
 
 def test_a_merge_list_of_scalars_holds_every_value_once(metadata: TypeFacts) -> None:

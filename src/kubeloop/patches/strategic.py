@@ -52,6 +52,10 @@ def merge_object(target: JsonObject, change: JsonObject, path: FieldPath) -> Jso
     if PATCH in change:
         return _apply_directive(change, path)
     orders = _take_lists(change, SET_ORDER, path)
+    # As in kube-apiserver: a text is no error if there is no list to delete from.
+    for key in [key for key in change if key.startswith(DELETE_VALUES)]:
+        if isinstance(change[key], str) and not target.get(key.removeprefix(DELETE_VALUES)):
+            del change[key]
     deletions = _take_lists(change, DELETE_VALUES, path)
     _retain_keys(target, change, path)
     for field, order in orders.items():

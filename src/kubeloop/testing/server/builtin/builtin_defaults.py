@@ -98,9 +98,12 @@ def _rolling(key: str, **defaults: Any) -> Change:
         strategy = with_defaults(strategy, {"type": "RollingUpdate"})
         if strategy["type"] != "RollingUpdate":
             return strategy
-        return map_field(
-            strategy, "rollingUpdate", lambda value: with_defaults(value, defaults), make=True
-        )
+        return map_field(strategy, "rollingUpdate", fill_parameters, make=True)
+
+    def fill_parameters(parameters: JsonObject) -> JsonObject:
+        # An empty string is a value of an `IntOrString`, and not a valid one.
+        missing = {key: defaults[key] for key in defaults if parameters.get(key) is None}
+        return {**parameters, **missing} if missing else parameters
 
     return _spec(lambda spec: map_field(spec, key, fill, make=True))
 

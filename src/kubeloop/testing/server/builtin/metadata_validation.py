@@ -39,6 +39,7 @@ __all__ = ["problems_of_metadata"]
 
 _RBAC: Final = "rbac.authorization.k8s.io"
 _LABEL_NAMES: Final = frozenset({("", "Namespace"), ("", "Service"), ("apps", "StatefulSet")})
+_BUDGET: Final = ("policy", "PodDisruptionBudget")
 # Kinds whose names are checked with their other fields, or must only fit into a path.
 _PATH_NAMES: Final = frozenset(
     {
@@ -46,7 +47,7 @@ _PATH_NAMES: Final = frozenset(
         ("apiregistration.k8s.io", "APIService"),
         ("certificates.k8s.io", "CertificateSigningRequest"),
         ("certificates.k8s.io", "ClusterTrustBundle"),
-        ("policy", "PodDisruptionBudget"),
+        _BUDGET,
     }
 )
 _ADDRESS_NAMES: Final = frozenset({("networking.k8s.io", "IPAddress")})
@@ -104,6 +105,9 @@ def _name_problems(group: str, kind: str, new: Mapping[str, Any]) -> Causes:
 
 
 def _rule_for(group: str, kind: str, *, prefix: bool) -> _NameRule:
+    if prefix and (group, kind) == _BUDGET:
+        # The prefix `.` is valid: a generated name has more characters. It is not for the others.
+        return lambda value: problems_of_path_segment(f"{value}x")
     if group == _RBAC or (group, kind) in _PATH_NAMES:
         return problems_of_path_segment
     if (group, kind) in _ADDRESS_NAMES:

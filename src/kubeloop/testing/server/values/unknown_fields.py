@@ -85,7 +85,7 @@ def struct_reader(struct: str) -> Reader:
         if not fields:  # not earlier: structs refer to each other in cycles
             fields.update({each.name: _reader(each.type) for each in fields_of(struct)})
             steps.update({each.name: f"{each.inlined}{each.name}" for each in fields_of(struct)})
-            omitted.update(each.name for each in fields_of(struct) if _is_omitted(each))
+            omitted.update(each.name for each in fields_of(struct) if _is_omitted(struct, each))
         changed: dict[str, Any] | None = None  # a copy, made with the first change
         for key, item in value.items():
             reader = fields.get(key)
@@ -114,11 +114,20 @@ def struct_reader(struct: str) -> Reader:
 _OMITTED_SCALARS: Final = frozenset({"string", "bool", "int", "int32", "int64", "float64"})
 
 
-def _is_omitted(field: GoField) -> bool:
+# Lists that mean something if they are empty, although Go omits them.
+_MEANINGFUL_LISTS: Final = frozenset(
+    {
+        ("meta/v1.ObjectMeta", "managedFields"),  # resets the managers
+        ("autoscaling/v2.HPAScalingRules", "policies"),  # not the default ones, and not valid
+    }
+)
+
+
+def _is_omitted(struct: str, field: GoField) -> bool:
     """Whether Go omits a field if it is empty."""
-    # An empty list of managers resets them.
     can_be_empty = is_collection(field.type) or field.type in _OMITTED_SCALARS
-    return field.omits_empty and can_be_empty and field.name != "managedFields"
+    is_meaningful = (struct, field.name) in _MEANINGFUL_LISTS
+    return field.omits_empty and can_be_empty and not is_meaningful
 
 
 def _list_reader(go_type: str) -> Reader:

@@ -34,8 +34,7 @@ async def evict(verbs: Verbs, deleter: Deleter, call: Call, body: Object) -> Obj
 
     Cancelled while webhooks run, the disruption is counted and the pod stays.
     """
-    name = (body.get("metadata") or {}).get("name")
-    if name and name != call.name:
+    if (body.get("metadata") or {}).get("name") != call.name:
         raise bad_request("name in URL does not match name in Eviction object")
     pod = verbs.get(call)
     options = _options(body, call)

@@ -383,7 +383,7 @@ class Verbs:
             raise unreadable_result(call.served, error, result, raw, patch_type) from error
 
     async def _apply(self, call: Call, old: Entry | None, raw: bytes) -> WriteResult:
-        decoded = self._decode_applied(call, raw)
+        decoded = self._decode_applied(call, old, raw)
         return await _with_warnings(self._store_applied(call, old, decoded), decoded)
 
     async def _store_applied(
@@ -419,7 +419,7 @@ class Verbs:
                 obj["metadata"] = {**obj["metadata"], "managedFields": fields}
             return await self._store_new(call, obj, decoded.warnings, applied=True)
 
-    def _decode_applied(self, call: Call, raw: bytes) -> DecodedObject:
+    def _decode_applied(self, call: Call, old: Entry | None, raw: bytes) -> DecodedObject:
         """The object in the body of an apply; unknown fields are always rejected."""
         obj = decode_apply_body(raw, call.served.kind, call.served.api_version)
         validation = call.options.validation
@@ -437,8 +437,11 @@ class Verbs:
             found = decode_object(call.served, obj, validation="Strict", keep_empty=True)
             return found._replace(warnings=[*found.warnings, *duplicates], sent=obj)
         except StatusError as error:
-            # The merge finds the same problem and reports it with structured-merge-diff's text.
+            # The merge finds the same problem and reports it with structured-merge-diff's text, or
+            # a conflict, for which any number is a number.
             self.merge_applied(call, None, obj)
+            if old is not None:
+                self.merge_applied(call, served_object(call.served, old), obj)
             name = applied_name(obj)
             raise untyped_error(f"failed to create typed patch object ({name}): {error}") from None
 
