@@ -65,13 +65,18 @@ def test_a_rollout_that_does_not_complete_has_the_exit_code_of_a_timeout(
     wait_for_rollout(kubeloop)
     notes = {"kubeloop.testing/outcome": "no-image"}
     change = {"spec": {"template": {"metadata": {"annotations": notes}}}}
-    kube_blocking_client.apps_v1.deployments("shop").patch("web", change, type="strategic")
+    deployments = kube_blocking_client.apps_v1.deployments("shop")
+    changed = deployments.patch("web", change, type="strategic")
+    # Before the controller has seen the change, the command waits for that, and says so.
+    observed = f"{{.status.observedGeneration}}={changed.metadata.generation}"
+    deployments.wait_for("web", jsonpath=observed, timeout=30)
 
-    result = kubeloop("rollout", "status", "deploy/web", *SHOP, "--timeout=300ms")
+    # Long enough for a read on a busy machine; nothing ends the rollout earlier.
+    result = kubeloop("rollout", "status", "deploy/web", *SHOP, "--timeout=2s")
 
     assert result.exit_code == 3
     assert 'Waiting for deployment "web" rollout to finish' in result.stdout
-    assert "not complete within 0.3 s" in result.stderr
+    assert "not complete within 2 s" in result.stderr
 
 
 @pytest.mark.parametrize(
