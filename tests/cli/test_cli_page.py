@@ -19,25 +19,32 @@ PAGE = (ROOT / "docs" / "how-to" / "cli.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def blocks(pattern: str) -> Iterator[re.Match[str]]:
-    return re.finditer(rf"^```{pattern}\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+# Each part is read with a new server, up to the heading of the next one.
+PARTS = ("Use it in scripts", "Apply manifests", "Scale and roll out", "Print logs")
 
 
-def lines() -> Iterator[tuple[str, str]]:
-    """Each command of the page, and its output."""
-    for block in blocks("console"):
-        for part in block[1].removeprefix("$ ").split("\n$ "):
-            command, _, output = part.partition("\n")
+def text_of(part: str) -> str:
+    texts = re.split(rf"^## (?:{'|'.join(PARTS)})$", PAGE, flags=re.MULTILINE)
+    assert len(texts) == len(PARTS) + 1
+    return texts[PARTS.index(part) + 1]
+
+
+def lines(part: str) -> Iterator[tuple[str, str]]:
+    """Each command of a part, and its output."""
+    for block in re.finditer(r"^```console\n(.*?)^```", text_of(part), re.DOTALL | re.MULTILINE):
+        for entry in block[1].removeprefix("$ ").split("\n$ "):
+            command, _, output = entry.partition("\n")
             yield command, output
 
 
-@pytest.mark.timeout(300)  # many processes, one after the other
-def test_the_commands_of_the_page_print_what_it_shows(tmp_path: Path) -> None:
+@pytest.mark.timeout(120)  # many processes, one after the other
+@pytest.mark.parametrize("part", PARTS)
+def test_the_commands_of_the_page_print_what_it_shows(part: str, tmp_path: Path) -> None:
     with Reader(tmp_path, installed=installed_by("docs/how-to/cli.md")) as reader:
         reader.open_shop()
         reader.write_files("docs/how-to/cli.md")
 
-        for command, expected in lines():
+        for command, expected in lines(part):
             output = reader.output_of(command)
 
             assert same(expected, output), f"{command}\n{output}"
