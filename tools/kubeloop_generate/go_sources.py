@@ -57,6 +57,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         packages = go_packages(documents.openapi)
         # First, because the program is built with it.
         code = update({PROGRAM / "groups.go": render_groups(packages)}, check=check)
+        if not check:
+            _go("mod", "tidy")
         types = _go("run", "-trimpath", ".")
         return max(code, update({GO_TYPES: types, NUMBERS: _numbers(packages)}, check=check))
     except (KubeError, OSError, ValueError, subprocess.CalledProcessError) as error:

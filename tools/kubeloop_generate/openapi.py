@@ -44,14 +44,15 @@ def _v3_facts(documents: Iterable[Json]) -> dict[str, Any]:
         for document in documents
         for name, schema in document.get("components", {}).get("schemas", {}).items()
     }
-    facts = {
-        "defaults": {name: dict(_defaults(fields)) for name, fields in schemas.items()},
-        "undescribed": {
-            name: sorted(field for field, schema in fields.items() if "$ref" in schema)
-            for name, fields in schemas.items()
-        },
+    defaults = {name: dict(_defaults(fields)) for name, fields in schemas.items()}
+    undescribed = {
+        name: sorted(field for field, schema in fields.items() if "$ref" in schema)
+        for name, fields in schemas.items()
     }
-    return {part: {name: row for name, row in rows.items() if row} for part, rows in facts.items()}
+    return {
+        "defaults": {name: row for name, row in defaults.items() if row},
+        "undescribed": {name: row for name, row in undescribed.items() if row},
+    }
 
 
 def _defaults(fields: Json) -> Iterator[tuple[str, Any]]:
