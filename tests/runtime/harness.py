@@ -14,6 +14,7 @@ from kubeloop.runtime.caches import CacheDeclarations, Caches
 from kubeloop.runtime.context import Environment
 from kubeloop.runtime.controller import Controller
 from kubeloop.runtime.metrics import ReconcileMetrics
+from kubeloop.runtime.outcomes import OutcomeObserver
 from kubeloop.runtime.specs import ControllerSpec
 from kubeloop.runtime.tracing import Tracer
 from kubeloop.runtime.writes import Write
@@ -34,6 +35,7 @@ class ControllerHarness:
         self.recorder = FakeRecorder(100)
         self.tracer: Tracer | None = None
         self.metrics: ReconcileMetrics | None = None
+        self.observers: list[OutcomeObserver] = []
         self.controller: Controller
 
     @asynccontextmanager
@@ -60,7 +62,12 @@ class ControllerHarness:
         caches = Caches(self.informer_client, declarations)
         environment = Environment(cast("Client", None), caches, self.clock)
         self.controller = Controller(
-            declared, environment, recorder=self.recorder, tracer=self.tracer, metrics=self.metrics
+            declared,
+            environment,
+            recorder=self.recorder,
+            tracer=self.tracer,
+            metrics=self.metrics,
+            on_outcome=self.observers,
         )
         async with TaskOwner() as tasks:
             for informer in caches:

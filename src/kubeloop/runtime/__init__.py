@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .leader_election import LeaderElection
     from .lifecycle import RunnableEnded, ShutdownTimeout
     from .manager import Manager
+    from .outcomes import ReconcileReport
     from .predicates import (
         Predicate,
         all_of,
@@ -49,8 +50,10 @@ if TYPE_CHECKING:
     from .handlers import MapFunction as MapFunction
     from .health import HealthReport as HealthReport
     from .metrics import RECONCILE_METRIC_NAMES as RECONCILE_METRIC_NAMES
+    from .outcomes import observe_outcomes as observe_outcomes
     from .process import log_in_background as log_in_background
     from .process import tune_garbage_collector as tune_garbage_collector
+    from .results import Failed as Failed
     from .updates import Cleanup as Cleanup
 else:
     __getattr__, __dir__ = lazy_names(
@@ -69,12 +72,13 @@ else:
             ".lifecycle": "RunnableEnded ShutdownTimeout",
             ".manager": "Manager",
             ".metrics": "RECONCILE_METRIC_NAMES",
+            ".outcomes": "ReconcileReport observe_outcomes",
             ".predicates": (
                 "Predicate all_of annotations_changed any_of generation_changed "
                 "labels_changed matching none_of version_changed"
             ),
             ".process": "log_in_background tune_garbage_collector",
-            ".results": "ReconcileTimeout Result TerminalError",
+            ".results": "Failed ReconcileTimeout Result TerminalError",
             ".specs": "Reconcile",
             ".updates": "Cleanup ensure_finalizer update_status",
             ".webhook_server": "WebhookServer",
@@ -92,6 +96,7 @@ __all__ = [
     "NotCached",
     "Predicate",
     "Reconcile",
+    "ReconcileReport",
     "ReconcileTimeout",
     "Result",
     "RunnableEnded",

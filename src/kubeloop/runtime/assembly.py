@@ -32,6 +32,7 @@ from .endpoints import Address, Page, health_pages, metrics_pages, serving
 from .health import HealthChecks, LivenessMonitor, current_check, synced_check
 from .leader_election import LeaderElection, create_elector, lease_connection
 from .metrics import AllMetrics
+from .outcomes import OutcomeObserver, observers_of_context
 from .specs import ControllerSpec
 from .tracing import reconcile_tracer
 
@@ -60,6 +61,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     health_at: Address | None
     caches: tuple[CacheDeclaration, ...]
     on_watch_error: WatchErrorHandler | None
+    on_outcome: OutcomeObserver | None
     controllers: tuple[ControllerSpec, ...]
     crds: tuple[CustomResourceDefinition, ...]
     alive: HealthChecks
@@ -197,6 +199,7 @@ def _controller(
     plan: Plan, spec: ControllerSpec, environment: Environment, broadcaster: EventBroadcaster
 ) -> Controller:
     metrics = plan.metrics
+    own = () if plan.on_outcome is None else (plan.on_outcome,)
     return Controller(
         spec,
         environment,
@@ -204,4 +207,5 @@ def _controller(
         tracer=reconcile_tracer(),
         metrics=metrics.reconciles if metrics else None,
         queue_metrics=metrics.queues if metrics else None,
+        on_outcome=(*observers_of_context(), *own),
     )

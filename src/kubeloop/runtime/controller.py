@@ -15,7 +15,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from enum import StrEnum
 from typing import Any, final
@@ -35,6 +35,7 @@ from .handlers import Handler, enqueue_mapped, enqueue_object, enqueue_owner
 from .health import Unhealthy
 from .kinds import canonical_kind, group_kind
 from .metrics import DURATIONS, ReconcileMetrics, ReconcileResult
+from .outcomes import OutcomeObserver, ReconcileReport, notify_observers
 from .own_writes import BEHIND_AFTER, ParkedKeys, WriteLedger
 from .results import (
     Done,
@@ -122,6 +123,7 @@ class Controller:
         tracer: Tracer | None = None,
         metrics: ReconcileMetrics | None = None,
         queue_metrics: QueueMetrics | None = None,
+        on_outcome: Sequence[OutcomeObserver] = (),
     ) -> None:
         self.spec = spec
         self._environment = environment
@@ -129,6 +131,7 @@ class Controller:
         self._recorder = recorder
         self._tracer = tracer
         self._metrics = metrics
+        self._on_outcome = tuple(on_outcome)
         self._queue: PriorityQueue[ObjectKey] = PriorityQueue(
             spec.limiter, name=spec.name, clock=environment.clock, metrics=queue_metrics
         )
@@ -475,6 +478,16 @@ class Controller:
     # --- the outcome
 
     def _settle(self, key: ObjectKey, outcome: Outcome, seconds: float) -> None:
+        if self._on_outcome:
+            report = ReconcileReport(
+                controller=self.spec.name,
+                key=key,
+                outcome=outcome,
+                attempt=self._queue.num_requeues(key),
+                seconds=seconds,
+                queue=self._queue.stats,
+            )
+            notify_observers(self._on_outcome, report)
         if self._failing:
             self._failing.pop(key, None)
         if isinstance(outcome, Done):

@@ -63,6 +63,7 @@ from .kinds import check_kind, controller_name
 from .leader_election import LeaderElection
 from .lifecycle import Lifecycle, RunnableEnded, RunnableEntry
 from .metrics import AllMetrics
+from .outcomes import OutcomeObserver
 from .predicates import Predicate
 from .process import configure_process
 from .results import is_delay
@@ -95,9 +96,10 @@ class Manager:
     kubeconfig or the in-cluster configuration, loaded by `run()`. `namespace` limits the caches
     to one namespace or several. `metrics` and `health` are the ports or addresses of those
     endpoints. `on_watch_error` is called with the error of every failed attempt of an informer,
-    in place of a log line. `grace` is how long shutdown waits for running reconciles. `signals`,
-    `tune_gc` and `logs` allow it to handle signals, to tune the garbage collector and to
-    configure logging while it runs.
+    in place of a log line; `on_outcome` with the `ReconcileReport` of every reconcile that has
+    ended, on the event loop, so it must not block. `grace` is how long shutdown waits for running
+    reconciles. `signals`, `tune_gc` and `logs` allow it to handle signals, to tune the garbage
+    collector and to configure logging while it runs.
     """
 
     def __init__(
@@ -111,6 +113,7 @@ class Manager:
         health: int | str | None = None,
         field_manager: str = "",
         on_watch_error: WatchErrorHandler | None = None,
+        on_outcome: OutcomeObserver | None = None,
         grace: float = GRACE,
         signals: bool = True,
         tune_gc: bool = True,
@@ -125,6 +128,7 @@ class Manager:
         )
         self._field_manager = field_manager
         self._on_watch_error = on_watch_error
+        self._on_outcome = on_outcome
         self._metrics_at = None if metrics is None else parse_address(metrics)
         self._health_at = None if health is None else parse_address(health)
         if not is_delay(grace):
@@ -425,6 +429,7 @@ class Manager:
             health_at=self._health_at,
             caches=tuple(self._caches),
             on_watch_error=self._on_watch_error,
+            on_outcome=self._on_outcome,
             controllers=tuple(self._specs.values()),
             crds=tuple(self._crds.values()),
             alive=self._alive,

@@ -14,7 +14,6 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, final
 
 from kubeloop.runtime import results
-from kubeloop.runtime.controller import Controller
 
 from . import determinism
 from .loop import Deadlock, SimulatedLoop, current_process
@@ -51,7 +50,6 @@ def run_scenario(
     asyncio.set_event_loop(loop)
     determinism.begin(loop, scenario.seed)
     world = _world = World(loop, scenario, is_traced=is_traced, expected=expected)
-    _observe_reconciles()
     _observe_logs(is_traced=is_traced)
 
     def report(refusal: Failure) -> None:
@@ -98,23 +96,7 @@ def _execute(world: World, test: Callable[[World], Coroutine[Any, Any, object]])
     return world.failure or failure  # what the oracles have found explains the rest
 
 
-# --- what the runtime does
-
-
-def _observe_reconciles() -> None:
-    """Report every outcome of a reconcile to the world."""
-    settle = Controller._settle
-    if getattr(settle, "is_observed", False):
-        return
-
-    def observed(self: Controller, key: Any, outcome: Any, seconds: float) -> None:
-        process = current_process()
-        if _world is not None and process is not None and process.name != "cluster":
-            _world.on_reconcile(process.name, self, str(key), outcome)
-        settle(self, key, outcome, seconds)
-
-    observed.is_observed = True  # type: ignore[attr-defined]
-    Controller._settle = observed  # type: ignore[method-assign]
+# --- what the runtime logs
 
 
 @final

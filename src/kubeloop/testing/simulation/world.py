@@ -23,11 +23,9 @@ from kubeloop.config import ClusterConfig
 from kubeloop.election import LeadershipLost
 from kubeloop.errors import InvalidArgument, KubeError
 from kubeloop.rest import RESTClient, Timeouts
-from kubeloop.runtime import Client
-from kubeloop.runtime.controller import Controller
-from kubeloop.runtime.results import Failed, Outcome
+from kubeloop.runtime import Client, Failed, ReconcileReport, observe_outcomes
 from kubeloop.wire import resource_of
-from kubeloop.workqueue import QueueShutDown
+from kubeloop.workqueue import QueueShutDown, QueueStats
 
 from ..api_server import APIServer
 from ..server.faults import SeenRequest
@@ -144,7 +142,8 @@ class SimulatedProcess:
             self._incarnation = one = Incarnation(self.name, self.starts)
             self._ended = world.loop.create_future()
             world.process_starts(self.name)
-            context = context_of(one)
+            with observe_outcomes(self._on_outcome):
+                context = context_of(one)
             task = world.loop.create_task(self._main(), name=f"main {one}", context=context)
             task.add_done_callback(self._on_end, context=context_of(None))
             await self._ended
@@ -156,6 +155,9 @@ class SimulatedProcess:
         self._running = made = factory(self._world.config)
         run = getattr(made, "run", None)
         await (run() if run is not None else made)
+
+    def _on_outcome(self, report: ReconcileReport) -> None:
+        self._world.on_reconcile(self.name, report)
 
     def _on_end(self, task: asyncio.Task[None]) -> None:
         one = self._incarnation
@@ -222,8 +224,8 @@ class World:
         self._always: list[tuple[str, Callable[[], object]]] = []
         self._workloads: asyncio.Task[None] | None = None
         self.reconciles: Counter[tuple[str, str, str]] = Counter()  # process, controller and key
-        # The controllers of the runtime by process and name, from their first reconcile on.
-        self.controllers: dict[tuple[str, str], Controller] = {}
+        # The queues of controllers by process and name, from their first reconcile on.
+        self._queues: dict[tuple[str, str], Callable[[], QueueStats]] = {}
         self.errors: dict[str, None] = {}
         self._expected = tuple(expected)
         self._failing: dict[tuple[str, str, str], _FailingKey] = {}  # as `reconciles`
@@ -315,8 +317,8 @@ class World:
                     f" {quiet:g} s in which nothing changed"
                 )
                 raise RunFailed(Failure("hot loop", message))
-        for (process, name), found in self.controllers.items():
-            ready = found.stats().queue.ready
+        for (process, name), queue in self._queues.items():
+            ready = queue().ready
             if ready and self._processes[process].is_running:
                 message = f"{process}: {ready} keys still wait in the queue of {name}"
                 raise RunFailed(Failure("settles", message))
@@ -500,7 +502,7 @@ class World:
     def process_starts(self, name: str) -> None:
         self.note(name, "process", f"starts ({self._processes[name].starts})")
         self.keep_active(0.0)
-        self.controllers = {key: each for key, each in self.controllers.items() if key[0] != name}
+        self._queues = {key: queue for key, queue in self._queues.items() if key[0] != name}
         self._failing = {key: each for key, each in self._failing.items() if key[0] != name}
         self.injector.leases.forget(name)
         self.injector.own_writes.forget(name)
@@ -540,12 +542,10 @@ class World:
         async with Workloads(self.config):
             await self.loop.create_future()
 
-    def on_reconcile(
-        self, process: str, controller: Controller, key: str, outcome: Outcome
-    ) -> None:
-        """A controller of the runtime has reconciled a key."""
-        name = controller.spec.name
-        self.controllers[process, name] = controller
+    def on_reconcile(self, process: str, report: ReconcileReport) -> None:
+        """A controller of a process has reconciled a key."""
+        name, key, outcome = report.controller, str(report.key), report.outcome
+        self._queues[process, name] = report.queue
         self.reconciles[process, name, key] += 1
         if not isinstance(outcome, Failed):
             self._failing.pop((process, name, key), None)
