@@ -14,7 +14,7 @@ import msgspec
 
 from bench.embedded_server import serving
 from bench.measure import Row, figure
-from kubeloop.cache import RawPage, Scope, SharedInformer, Watchable
+from kubeloop.cache import ListWatch, RawPage, Scope, SharedInformer, Watchable
 from kubeloop.events import FakeRecorder
 from kubeloop.kit import SystemClock, TaskOwner, running
 from kubeloop.kit import run as run_loop
@@ -55,7 +55,7 @@ def run() -> list[Row]:
     ]
 
 
-class Source:
+class Source(ListWatch):
     """A collection in memory: `count` objects, and events that are put into it."""
 
     streams_lists = False

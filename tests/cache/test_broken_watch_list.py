@@ -177,7 +177,7 @@ async def test_reflectors_that_share_their_support_learn_from_each_other(
     support = WatchListSupport()
     first, second, other = BrokenStreams("silent"), BrokenStreams("silent"), BrokenStreams("silent")
     for each in (first, second, other):
-        each.watch_list_support = support  # type: ignore[attr-defined] # as a client's source has
+        each.watch_list_support = support
     other.scope = type(other.scope)("websites.example.com")
     async with running_reflector(first, clock):
         await clock.advance(60)

@@ -13,7 +13,7 @@ import aiohttp
 import msgspec
 import pytest
 
-from kubeloop.cache import RawPage, Scope, SharedInformer
+from kubeloop.cache import ListWatch, RawPage, Scope, SharedInformer
 from kubeloop.errors import ConnectError, StreamBroken, api_error, status_from_object
 from kubeloop.kit import Timeout, Timer
 from kubeloop.meta import ObjectKey
@@ -49,7 +49,7 @@ class QuickClock:
         return asyncio.get_running_loop().call_later(seconds, callback)
 
 
-class HttpListWatch:
+class HttpListWatch(ListWatch):
     """A minimal list-watch over HTTP."""
 
     scope = Scope("configmaps", namespace="default", kind="ConfigMap", api_version="v1")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -15,7 +14,6 @@ from hypothesis import strategies as st
 from kubeloop.cache.outage import Outage, after_failure, after_warning
 from kubeloop.errors import ConnectError, DecodeError, StreamBroken, TransportError
 from kubeloop.kit import ManualClock
-from kubeloop.wire import RawEvent
 from tests.cache.reflector_harness import running_reflector
 from tests.support.model_server import (
     ModelServer,
@@ -140,14 +138,14 @@ async def test_a_watch_that_is_never_accepted_is_an_error_after_a_minute(
     clock: ManualClock,
 ) -> None:
     class Opening:
-        def __aiter__(self) -> AsyncIterator[RawEvent]:
-            return self
+        async def open(self) -> bool:
+            return await asyncio.Event().wait()
 
-        async def __anext__(self) -> RawEvent:
-            raise StopAsyncIteration
+        async def pump(self, apply: object, split: object) -> None:
+            raise AssertionError("it is never open")
 
-        async def open(self) -> None:
-            await asyncio.Event().wait()
+        async def aclose(self) -> None:
+            """It has sent nothing."""
 
     class Stuck(ModelServer):
         def watch(self, **options: Any) -> Any:

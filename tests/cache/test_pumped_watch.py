@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubeloop.cache import EntryCodec, EntryDecoder, Reflector, SharedInformer
+from kubeloop.cache.list_watch import ApplyEvents, SplitEvent
 from kubeloop.errors import StreamBroken
 from kubeloop.kit import MAX_BLOCK, ManualClock, TaskOwner
 from kubeloop.meta import ObjectKey
@@ -36,7 +37,7 @@ class PushedServer(ModelServer):
         super().__init__(streams_lists=streams_lists)
         self.watches: list[PushedWatch] = []
 
-    def watch(self, **_: Any) -> PushedWatch:
+    def watch(self, **_: Any) -> Any:  # not an iterator, as that of a model server
         self.watches.append(PushedWatch())
         return self.watches[-1]
 
@@ -265,17 +266,18 @@ class BatchWatch:
     def __init__(self, pieces: list[list[RawEvent]]) -> None:
         self._pieces = list(pieces)
 
-    def __aiter__(self) -> AsyncIterator[RawEvent]:
-        return self
+    async def open(self) -> bool:
+        return False
 
-    async def __anext__(self) -> RawEvent:
-        raise AssertionError("a stream with `batch` is not read event by event")
-
-    async def batch(self) -> list[RawEvent]:
-        if self._pieces:
-            return self._pieces.pop(0)
+    async def pump(self, apply: ApplyEvents, split: SplitEvent) -> None:
+        for piece in self._pieces:
+            events = iter(piece)
+            while not apply(events):
+                await asyncio.sleep(0)
         await asyncio.get_running_loop().create_future()
-        raise AssertionError
+
+    async def aclose(self) -> None:
+        """It ends by itself."""
 
 
 NAMES = st.sampled_from(["a", "b", "c"])
@@ -349,7 +351,7 @@ def test_the_target_receives_the_same_as_with_batches(
         unread = list(found)
 
         class Batched(ModelServer):
-            def watch(self, **_: Any) -> BatchWatch:
+            def watch(self, **_: Any) -> Any:
                 pieces = unread[:]
                 unread.clear()
                 return BatchWatch(pieces)

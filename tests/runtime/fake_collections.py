@@ -25,6 +25,7 @@ class FakeCollection:
     """
 
     streams_lists = False
+    watch_list_support = messages = None
     lags = False
 
     def __init__(self, cls: type[Resource]) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from kubeloop.cache import RawPage, Scope
+from kubeloop.cache import MessageFormat, RawPage, Scope, WatchListSupport
 from kubeloop.errors import ApiError, ConnectError, api_error
 from kubeloop.meta import ObjectKey
 from kubeloop.wire import Raw, RawEvent
@@ -56,6 +56,9 @@ class ModelRequest(msgspec.Struct, frozen=True):
 
 class ModelServer:
     """One collection of pods."""
+
+    watch_list_support: WatchListSupport | None = None
+    messages: MessageFormat | None = None
 
     def __init__(self, *, streams_lists: bool = True, scope: Scope | None = None) -> None:
         self.scope = scope or Scope("pods", kind="Pod", api_version="v1")

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
-from typing import Any, Self
+from typing import Any
 
-from kubeloop.wire import RawEvent, split_event
+from kubeloop.cache.list_watch import as_stream
+from kubeloop.wire import RawEvent
 from tests.support.model_server import ModelServer
 
 Apply = Callable[[Iterator[RawEvent]], bool]
@@ -42,13 +43,10 @@ class PushedWatch:
 
     # --- the stream
 
-    def __aiter__(self) -> Self:
-        return self
+    async def open(self) -> bool:
+        return False
 
-    async def __anext__(self) -> RawEvent:
-        raise AssertionError("a stream with `pump` is not read event by event")
-
-    async def pump(self, apply: Apply, split: Split = split_event) -> None:
+    async def pump(self, apply: Apply, split: Split) -> None:
         loop = asyncio.get_running_loop()
         self._apply, self._ended = apply, loop.create_future()
         loop.call_soon(self._pass_on)
@@ -91,23 +89,18 @@ class PumpedWatch:
     def __init__(self, events: AsyncIterator[RawEvent]) -> None:
         self._events = events
 
-    def __aiter__(self) -> Self:
-        return self
+    async def open(self) -> bool:
+        return False
 
-    async def __anext__(self) -> RawEvent:
-        raise AssertionError("a stream with `pump` is not read event by event")
-
-    async def pump(self, apply: Apply, split: Split = split_event) -> None:
+    async def pump(self, apply: Apply, split: Split) -> None:
         async for event in self._events:
             watch = PushedWatch()
             watch.receive(event)
             watch.end()
-            await watch.pump(apply)
+            await watch.pump(apply, split)
 
     async def aclose(self) -> None:
-        close: Any = getattr(self._events, "aclose", None)
-        if close is not None:
-            await close()
+        await as_stream(self._events).aclose()
 
 
 class PumpingServer(ModelServer):
@@ -115,7 +108,7 @@ class PumpingServer(ModelServer):
 
     def watch(
         self, *, resource_version: str, bookmarks: bool, timeout_seconds: int, initial_events: bool
-    ) -> AsyncIterator[RawEvent]:
+    ) -> Any:  # not an iterator, as that of a model server
         return PumpedWatch(
             super().watch(
                 resource_version=resource_version,

@@ -1,4 +1,4 @@
-"""A misspelt keyword is an error of the type checker, on the whole way from a verb to a request."""
+"""A misspelt keyword or member is an error of the type checker, from a verb to a request."""
 
 from __future__ import annotations
 
@@ -47,10 +47,18 @@ MISSPELT = """
     await collection.send("get", name="web", subresorce="status")
     await collection.send("get", name="web", acept="*/*")
     await collection.request("get", name="web", max_retrys=0)
+    Manager(on_outcme=print)
+    SharedInformer(PumpsMisspelt(), Pod)
+    SharedInformer(ClosesMisspelt(), Pod)
+    SharedInformer(FormatMisspelt(), Pod)
 """
 
 SAMPLE = f"""
-from kubeloop import Client, blocking
+from collections.abc import AsyncIterator
+
+from kubeloop import Client, Manager, blocking
+from kubeloop.cache import RawEvent, RawPage, Scope, SharedInformer
+from kubeloop.cache.list_watch import ApplyEvents, SplitEvent
 from kubeloop.clients import ListOptions, ResourceClient, WatchOptions
 from kubeloop.clients.collection import Collection
 from kubeloop.meta import GroupResource
@@ -61,6 +69,58 @@ RESOURCE = GroupResource("apps", "deployments")
 
 
 def change(pod: Pod) -> None: ...
+
+
+class Source:
+    scope = Scope("pods")
+    streams_lists = False
+    watch_list_support = None
+
+    async def list(
+        self, *, resource_version: str, resource_version_match: str, limit: int, page: str
+    ) -> RawPage:
+        raise NotImplementedError
+
+
+class PumppStream:
+    async def open(self) -> bool:
+        return True
+    async def pumpp(self, apply: ApplyEvents, split: SplitEvent) -> None: ...
+    async def aclose(self) -> None: ...
+
+
+class ACloseeStream:
+    async def open(self) -> bool:
+        return True
+    async def pump(self, apply: ApplyEvents, split: SplitEvent) -> None: ...
+    async def aclosee(self) -> None: ...
+
+
+class PumpsMisspelt(Source):
+    messages = None
+
+    def watch(
+        self, *, resource_version: str, bookmarks: bool, timeout_seconds: int, initial_events: bool
+    ) -> PumppStream:
+        return PumppStream()
+
+
+class ClosesMisspelt(Source):
+    messages = None
+
+    def watch(
+        self, *, resource_version: str, bookmarks: bool, timeout_seconds: int, initial_events: bool
+    ) -> ACloseeStream:
+        return ACloseeStream()
+
+
+class FormatMisspelt(Source):
+    messagess = None
+
+    def watch(
+        self, *, resource_version: str, bookmarks: bool, timeout_seconds: int, initial_events: bool
+    ) -> AsyncIterator[RawEvent]:
+        raise NotImplementedError
 
 
 async def calls(

@@ -29,7 +29,7 @@ from .handlers import ChangeStream, Registration
 from .index import NAMESPACE, Indexers, IndexFunc, index_func_to_key_func
 from .indexer import Indexer, Lister, Store
 from .informer import SharedInformer
-from .list_watch import ListWatch, RawEvent, RawPage, Scope
+from .list_watch import ListWatch, RawEvent, RawPage, Scope, WatchStream
 from .metrics import PrometheusCacheMetrics
 from .mutation_cache import MutationCache
 from .mutation_detector import CacheMutated, MutationDetector
@@ -86,6 +86,7 @@ __all__ = [
     "TransformFailed",
     "UnkeyedObject",
     "UnknownIndex",
+    "WatchStream",
     "cache_report",
     "index_func_to_key_func",
     "older_than",

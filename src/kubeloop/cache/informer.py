@@ -199,7 +199,7 @@ class SharedInformer(Generic[T]):
             drop=options.get("drop", DROPPED),
             api_version=scope.api_version,
             kind=scope.kind,
-            messages=getattr(source, "messages", None),
+            messages=source.messages,
         )
         self.indexer = Indexer(self._codec, options.get("index"))
         self.lister = Lister(self.indexer)

@@ -8,12 +8,15 @@ See also: `reflector` (lists and watches), `kubeloop.runtime` (makes clients fit
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from typing import Protocol, TypeAlias, final, runtime_checkable
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Protocol, TypeAlias, final, runtime_checkable
 
 import msgspec
 
 from kubeloop.wire import Raw, RawEvent, split_event
+
+if TYPE_CHECKING:
+    from .watch_list import WatchListSupport
 
 __all__ = [
     "OBJECT_EVENTS",
@@ -28,6 +31,8 @@ __all__ = [
     "RawPage",
     "Scope",
     "SplitEvent",
+    "WatchStream",
+    "as_stream",
 ]
 
 RawItem: TypeAlias = bytes | Raw
@@ -129,15 +134,34 @@ class MessageFormat:
             self._on_json()
 
 
+class WatchStream(Protocol):
+    """A watch that passes its events on. It has no `__anext__`: an iterator is read instead."""
+
+    async def open(self) -> bool:
+        """Wait until the server has accepted the watch. False: it cannot say when that is."""
+        ...
+
+    async def pump(self, apply: ApplyEvents, split: SplitEvent) -> None:
+        """Pass all events to `apply`, in order; returns when the watch has ended.
+
+        `apply` is plain code, and is best called in the callback that received the events. If it
+        returns False, nothing more is received until it has taken the rest. Raises what it raises,
+        and what the watch raises. Safe to cancel: `aclose` follows. A stream of JSON may use
+        `split` for the text of an event; it can save work for `apply`.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """End the watch. Idempotent."""
+        ...
+
+
 class ListWatch(Protocol):
     """Lists and watches one collection, and no more (client-go: `ListerWatcher`).
 
     Failures are raised as the errors of `kubeloop.errors`: `Expired` and other responses as
     `ApiError`, no response as `TransportError`, half a response as `DecodeError`.
-    It may have an attribute `watch_list_support`, a `WatchListSupport` that all of one server
-    share: then all reflectors know what one of them finds out about streaming lists.
-    It may have an attribute `messages`, a `MessageFormat`: then objects may be protobuf messages,
-    and those of events be in an envelope.
+    A class that inherits from it may leave out `watch_list_support` and `messages`.
     """
 
     @property
@@ -147,6 +171,16 @@ class ListWatch(Protocol):
     def streams_lists(self) -> bool:
         """Whether the initial state may be requested as a watch (WatchList)."""
         ...
+
+    @property
+    def watch_list_support(self) -> WatchListSupport | None:
+        """What all reflectors of one server know about streaming lists, if they share it."""
+        return None
+
+    @property
+    def messages(self) -> MessageFormat | None:
+        """Set if objects may be protobuf messages, and those of events be in an envelope."""
+        return None
 
     async def list(
         self, *, resource_version: str, resource_version_match: str, limit: int, page: str
@@ -160,19 +194,49 @@ class ListWatch(Protocol):
 
     def watch(
         self, *, resource_version: str, bookmarks: bool, timeout_seconds: int, initial_events: bool
-    ) -> AsyncIterator[RawEvent]:
-        """Events after `resource_version`.
-
-        The first `anext` sends the request; `aclose`, if there is one, ends it.
+    ) -> AsyncIterator[RawEvent] | WatchStream:
+        """Events after `resource_version`; nothing is sent before it is read or opened.
 
         With `initial_events` the state comes first, not older than `resource_version`, and a
         bookmark at its end (sendInitialEvents, resourceVersionMatch=NotOlderThan).
-        An iterator that also has `batch()`, as `PageStream` does, is read in batches. One that
-        has `pump(apply, split)` is not read: it calls `apply` in the callback that received
-        events, until the watch ends, and makes events of text with `split`. One that has `open()`
-        waits there until the server has accepted the watch.
+        An iterator, such as an async generator, is read event by event, and ended by `aclose`, if
+        it has one; its other methods are not used. Anything else has to be a `WatchStream`.
         """
         ...
+
+
+def as_stream(watch: AsyncIterator[RawEvent] | WatchStream) -> WatchStream:
+    """The result of `ListWatch.watch` as a stream."""
+    return _IteratorStream(watch) if isinstance(watch, AsyncIterator) else watch
+
+
+@runtime_checkable
+class _Closeable(Protocol):
+    """An iterator that can be closed, as a generator can."""
+
+    async def aclose(self) -> None: ...
+
+
+@final
+class _IteratorStream:
+    """An iterator as a stream: it is read event by event, and closed if it can be."""
+
+    def __init__(self, events: AsyncIterator[RawEvent]) -> None:
+        self._events = events
+
+    async def open(self) -> bool:
+        return False  # the first `anext` sends the request, and waits for an event
+
+    async def pump(self, apply: ApplyEvents, split: SplitEvent) -> None:
+        del split  # its events are split
+        async for event in self._events:
+            events = iter((event,))
+            while not apply(events):  # noqa: ASYNC110 - an event would have to be set for it
+                await asyncio.sleep(0)
+
+    async def aclose(self) -> None:
+        if isinstance(self._events, _Closeable):
+            await self._events.aclose()
 
 
 @final
@@ -180,13 +244,7 @@ class OpenWatch:
     """One watch of a reflector. Closing it twice is harmless."""
 
     def __init__(
-        self,
-        stream: AsyncIterator[RawEvent],
-        *,
-        since: str,
-        seconds: int,
-        has_state: bool,
-        started: float,
+        self, stream: WatchStream, *, since: str, seconds: int, has_state: bool, started: float
     ) -> None:
         self.since = since
         self.seconds = seconds  # the timeout that the server was given
@@ -194,58 +252,21 @@ class OpenWatch:
         self.started = started  # when it was opened, or when the initial state was complete
         # Opened at no version, a watch begins with the state in no order (CCH-58).
         self.is_ordered = has_state or since not in {"", "0"}
-        self._stream: AsyncIterator[RawEvent] | None = stream
+        self._stream: WatchStream | None = stream
 
-    @property
-    def reports_opening(self) -> bool:
-        """Whether `open` waits for the server's response."""
-        return getattr(self._stream, "open", None) is not None
-
-    async def open(self) -> None:
-        """Wait until the server has accepted it, if the stream reports that."""
-        open_stream: Callable[[], Awaitable[None]] | None = getattr(self._stream, "open", None)
-        if open_stream is not None:
-            await open_stream()
+    async def open(self) -> bool:
+        """As `WatchStream.open`."""
+        return await self._open_stream().open()
 
     async def pump(self, apply: ApplyEvents, split: SplitEvent = split_event) -> None:
-        """Pass all events to `apply`, in order; returns when the watch has ended.
+        """As `WatchStream.pump`."""
+        await self._open_stream().pump(apply, split)
 
-        `apply` is plain code, and is called in the callback that received the events if the
-        stream can do that. If it returns False, nothing more is received until it has taken
-        the rest. Raises what it raises, and what the stream raises. Safe to cancel: close it.
-        A stream of JSON may use `split` for the text of an event; it can save work for `apply`.
-        """
-        stream = self._stream
-        assert stream is not None, "the watch is closed"
-        pump: Callable[[ApplyEvents, SplitEvent], Awaitable[None]] | None
-        pump = getattr(stream, "pump", None)
-        if pump is not None:
-            await pump(apply, split)
-            return
-        next_batch = _batches_of(stream)
-        while batch := await next_batch():
-            events = iter(batch)
-            while not apply(events):  # noqa: ASYNC110 - an event would have to be set for it
-                await asyncio.sleep(0)
+    def _open_stream(self) -> WatchStream:
+        assert self._stream is not None, "the watch is closed"
+        return self._stream
 
     async def aclose(self) -> None:
         stream, self._stream = self._stream, None
-        close: Callable[[], Awaitable[None]] | None = getattr(stream, "aclose", None)
-        if close is not None:
-            await close()
-
-
-def _batches_of(
-    events: AsyncIterator[RawEvent],
-) -> Callable[[], Awaitable[Sequence[RawEvent]]]:
-    batch: Callable[[], Awaitable[Sequence[RawEvent]]] | None = getattr(events, "batch", None)
-    if batch is not None:
-        return batch
-
-    async def read_one() -> Sequence[RawEvent]:
-        try:
-            return (await anext(events),)
-        except StopAsyncIteration:
-            return ()
-
-    return read_one
+        if stream is not None:
+            await stream.aclose()

@@ -46,7 +46,7 @@ from kubeloop.wire import RawEvent, UnknownFields, get_logger
 
 from .entry import Entry
 from .entry_decoder import EntryDecoder, EntryEvent
-from .list_watch import ApplyEvents, ListWatch, MessageFormat, OpenWatch
+from .list_watch import ApplyEvents, ListWatch, MessageFormat, OpenWatch, as_stream
 from .metrics import NO_METER, Meter
 from .outage import Attempts
 from .pager import ListPager, ListResult
@@ -174,8 +174,7 @@ class Reflector:
             options.get("internal_error_patience", 0.0), clock
         )
         self._attempts = Attempts(str(scope), clock=clock, meter=meter)
-        shared: WatchListSupport | None = getattr(source, "watch_list_support", None)
-        self._watch_list_support = shared or WatchListSupport()
+        self._watch_list_support = source.watch_list_support or WatchListSupport()
         self._pager = ListPager(
             source,
             decoder,
@@ -189,7 +188,7 @@ class Reflector:
             "MODIFIED": target.update,
             "DELETED": target.delete,
         }
-        self._messages: MessageFormat | None = getattr(source, "messages", None)
+        self._messages = source.messages
         self._state: State = Starting()
         self._budget = TimeBudget()
         self._watch_lists = self._fallbacks = self._watches = self._short_watches = 0
@@ -409,7 +408,11 @@ class Reflector:
             resource_version=since, bookmarks=True, timeout_seconds=seconds, initial_events=initial
         )
         return OpenWatch(
-            stream, since=since, seconds=seconds, has_state=initial, started=self._clock.now()
+            as_stream(stream),
+            since=since,
+            seconds=seconds,
+            has_state=initial,
+            started=self._clock.now(),
         )
 
     async def _avoid_storm(self) -> None:
@@ -484,7 +487,7 @@ class Reflector:
         self._attempts.begin()
         try:
             async with self._clock.timeout(OPEN_WITHIN) as opening:
-                await watch.open()
+                is_accepted = await watch.open()
         except TimeoutError as error:
             if not opening.expired():
                 raise
@@ -492,7 +495,7 @@ class Reflector:
                 f"watch {self._scope}: no response within {OPEN_WITHIN:g} s"
             ) from error
         self._observe(Opened())
-        if watch.reports_opening:
+        if is_accepted:
             self._attempts.succeed()
         else:
             self._attempts.assume_success()

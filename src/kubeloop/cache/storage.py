@@ -152,6 +152,12 @@ LEVEL = 3
 _FRAME = b"\x28\xb5\x2f\xfd"  # begins a compressed object; neither JSON nor a message does
 
 
+class _OfThread(threading.local):
+    """What each thread has of its own: a decompressor is not thread-safe."""
+
+    decompressor: Any = None
+
+
 @final
 class CompressedStorage(Generic[T]):
     """Zstandard with a dictionary trained on the first objects, which stay uncompressed.
@@ -167,7 +173,7 @@ class CompressedStorage(Generic[T]):
         self._samples: list[bytes] = []
         self._dictionary: Any = None
         self._compressor: Any = None
-        self._local = threading.local()  # a decompressor is not thread-safe
+        self._local = _OfThread()
 
     def pack(self, raw: bytes) -> Any:
         if self._compressor is None:
@@ -206,11 +212,10 @@ class CompressedStorage(Generic[T]):
             return self._zstd.ZstdCompressionDict(content, dict_type=raw_content)
 
     def _decompressor(self) -> Any:
-        found = getattr(self._local, "decompressor", None)
-        if found is None:
-            found = self._zstd.ZstdDecompressor(dict_data=self._dictionary)
-            self._local.decompressor = found
-        return found
+        local = self._local
+        if local.decompressor is None:
+            local.decompressor = self._zstd.ZstdDecompressor(dict_data=self._dictionary)
+        return local.decompressor
 
 
 def _zstandard() -> Any:

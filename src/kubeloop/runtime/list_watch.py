@@ -7,7 +7,7 @@ imports the other.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
-from typing import Self, cast, final
+from typing import cast, final
 
 from kubeloop.cache import MessageFormat, Scope, WatchListSupport
 from kubeloop.clients import ListOptions, RawCollection, VersionMatch, WatchOptions
@@ -62,8 +62,8 @@ class ClientListWatch:
 
     def watch(
         self, *, resource_version: str, bookmarks: bool, timeout_seconds: int, initial_events: bool
-    ) -> WatchStream:
-        """One watch; the request is sent when it is first read."""
+    ) -> CollectionWatch:
+        """One watch; the request is sent when it is opened."""
         options = WatchOptions(
             selector=self.scope.selector,
             field_selector=self.scope.field_selector,
@@ -73,8 +73,8 @@ class ClientListWatch:
             initial_events=initial_events,
         )
         if self._protobuf is None or not self._protobuf.messages.is_used:
-            return WatchStream(self._raw, options, self._spacing)
-        return WatchStream(self._protobuf.raw, options, self._spacing, self._protobuf.prepare)
+            return CollectionWatch(self._raw, options, self._spacing)
+        return CollectionWatch(self._protobuf.raw, options, self._spacing, self._protobuf.prepare)
 
 
 @final
@@ -103,8 +103,8 @@ class ProtobufSource:
 
 
 @final
-class WatchStream:
-    """A watch whose request is built when it is first read, because discovery may be needed.
+class CollectionWatch:
+    """A `WatchStream`: its request is built when it is opened, which may need discovery.
 
     A broken connection raises and is not retried here: the reflector counts every failed
     attempt, and has its own backoff.
@@ -123,32 +123,13 @@ class WatchStream:
         self._prepare = prepare
         self._watch: Watch | None = None
 
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> RawEvent:
-        watch = self._watch or await self._create()
-        try:
-            return await anext(watch)
-        except StopAsyncIteration:
-            if watch.failure is not None:
-                raise watch.failure from None
-            raise
-
-    async def open(self) -> None:
-        """Send the request, unless it is open already. Safe to cancel: it is closed."""
+    async def open(self) -> bool:
+        """Send the request, and wait for the response. Safe to cancel: it is closed."""
         watch = self._watch or await self._create()
         await watch.open()
         if watch.failure is not None:
             raise watch.failure
-
-    async def batch(self) -> list[RawEvent]:
-        """All events that have arrived, waiting for the first; empty at the end."""
-        watch = self._watch or await self._create()
-        events = await watch.batch()
-        if not events and watch.failure is not None:
-            raise watch.failure
-        return events
+        return True
 
     async def pump(
         self, apply: Callable[[Iterator[RawEvent]], bool], split: Callable[[bytes], RawEvent]

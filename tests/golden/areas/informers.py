@@ -151,6 +151,7 @@ class _ScriptedSource:
     """Responds to each list and each watch in turn, like the server of the Go program."""
 
     streams_lists = False
+    watch_list_support = messages = None
 
     def __init__(self, history: Any) -> None:
         self.scope = Scope("pods", kind="Pod", api_version="v1")
