@@ -11,9 +11,19 @@ from kubeloop import Forbidden, NotFound, TransportError, Unauthorized
 from kubeloop.clients import APIClient
 from kubeloop.config import ClusterConfig
 from kubeloop.errors import TooManyRequests
-from kubeloop.testing import APIServer, Match, Reply, SeenRequest, StatusError, User
+from kubeloop.meta import GroupResource, GroupVersionResource, ObjectKey
+from kubeloop.testing import (
+    APIServer,
+    Match,
+    Reply,
+    SeenRequest,
+    StatusError,
+    StoredChange,
+    User,
+    running_in_thread,
+)
 from kubeloop.testing.server.statuses import bad_request
-from kubeloop.wire.core.v1 import ConfigMap
+from kubeloop.wire.core.v1 import ConfigMap, Namespace
 from kubeloop.wire.meta.v1 import ObjectMeta
 
 MANIFESTS = """
@@ -206,3 +216,71 @@ async def test_a_server_that_was_restarted_while_it_refused_connections_accepts_
         found = await server.client().resource(ConfigMap, namespace="default").list()
 
     assert found.version
+
+
+# --- what is stored
+
+
+async def test_stored_objects_are_read_without_a_request() -> None:
+    async with APIServer() as server:
+        maps = server.client().core_v1.config_maps("default")
+        created = await maps.create(config_map("web"))
+        requests = len(server.requests)
+
+        found = server.find(ConfigMap, "web", namespace="default")
+
+        assert found == created
+        assert server.objects(ConfigMap, namespace="default") == [created]
+        assert server.objects(ConfigMap, namespace="other") == []
+        assert server.find(ConfigMap, "other", namespace="default") is None
+        assert server.version == int(created.metadata.resource_version)
+        assert GroupResource("", "configmaps") in server.resources()
+        assert len(server.requests) == requests
+
+
+async def test_stored_objects_are_the_readers_own() -> None:
+    async with APIServer() as server:
+        maps = server.client().core_v1.config_maps("default")
+        await maps.create(ConfigMap(metadata=ObjectMeta(name="web"), data={"color": "blue"}))
+        resource = GroupResource("", "configmaps")
+
+        server.objects(resource, namespace="default")[0]["data"]["color"] = "red"
+
+        found = server.find(resource, "web", namespace="default")
+        assert found is not None
+        assert found["data"] == {"color": "blue"}
+
+
+async def test_a_resource_is_served_when_its_crd_is(tmp_path: Path) -> None:
+    path = tmp_path / "all.yaml"
+    path.write_text(MANIFESTS)
+    resource = GroupVersionResource("stable.example.com", "v1", "crontabs")
+    async with APIServer() as server:
+        assert not server.serves(resource)
+        await server.load(path)
+        assert server.serves(resource)
+
+
+async def test_a_listener_is_called_with_each_write_also_after_a_restart() -> None:
+    changes: list[StoredChange] = []
+    async with APIServer() as server:
+        server.subscribe(changes.append)
+        maps = server.client().core_v1.config_maps("default")
+        await maps.create(config_map("web"))
+        await server.restart()
+        await maps.delete("web")
+        version = server.version
+
+    created, deleted = changes
+    assert created.resource == deleted.resource == GroupResource("", "configmaps")
+    assert created.key == deleted.key == ObjectKey("default", "web")
+    assert created.old is None
+    assert deleted.old == created.new
+    assert deleted.new is None
+    assert deleted.version == version
+
+
+def test_stored_objects_are_read_from_other_threads() -> None:
+    with running_in_thread(APIServer()) as server:
+        assert server.find(Namespace, "default") is not None
+        assert server.version > 0

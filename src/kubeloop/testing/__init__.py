@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .server.identity import User
     from .server.kubelet.files import File, FileTree, Folder, Link
     from .server.kubelet.processes import Process, TerminalSize
+    from .server.service import StoredChange
     from .server.statuses import StatusError
     from .simulation.simulate import SimulationFailed, simulate
     from .simulation.world import SimulatedProcess, World
@@ -54,6 +55,7 @@ __all__ = [
     "SimulatedProcess",
     "SimulationFailed",
     "StatusError",
+    "StoredChange",
     "TerminalSize",
     "User",
     "Workloads",
@@ -78,6 +80,7 @@ _MODULES = {
     "SimulatedProcess": "simulation.world",
     "SimulationFailed": "simulation.simulate",
     "StatusError": "server.statuses",
+    "StoredChange": "server.service",
     "TerminalSize": "server.kubelet.processes",
     "Reply": "server.faults",
     "SeenRequest": "server.faults",

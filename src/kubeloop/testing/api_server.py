@@ -13,18 +13,20 @@ import functools
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, final
+from typing import TYPE_CHECKING, Any, Self, TypeVar, final, overload
 
 from kubeloop.config import ClusterConfig
 from kubeloop.kit import Clock
+from kubeloop.meta import GroupResource, GroupVersionResource, ObjectKey
 from kubeloop.runtime import Client
+from kubeloop.wire import JsonObject, Resource, resource_of
 
 from .kubeconfigs import kubeconfig_text
 from .manifests import apply_files
 from .server.faults import Faults, SeenRequest
 from .server.identity import User
 from .server.runtime_config import RuntimeConfig
-from .server.service import Service, ServiceStats
+from .server.service import ChangeListener, Service, ServiceStats
 from .server.storage.store import HISTORY
 from .server.watching import QUEUE
 from .threads import ServerLoop
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
     from .kubelet import Kubelet
 
 __all__ = ["APIServer"]
+
+R = TypeVar("R", bound=Resource)
 
 
 @final
@@ -136,6 +140,50 @@ class APIServer:
             pair = self.service.client_certificate("kubernetes-admin", ("system:masters",))
         return kubeconfig_text(self.url, ca=ca, pair=pair, token=token)
 
+    # --- what is stored
+
+    @property
+    def version(self) -> int:
+        """The resource version of the latest write."""
+        return self._loop.call(lambda: self.service.version)
+
+    def resources(self) -> list[GroupResource]:
+        """The resources that have or had objects."""
+        return self._loop.call(self.service.resources)
+
+    @overload
+    def objects(self, kind: type[R], *, namespace: str = "") -> list[R]: ...
+    @overload
+    def objects(self, kind: GroupResource, *, namespace: str = "") -> list[JsonObject]: ...
+    def objects(self, kind: type[Any] | GroupResource, *, namespace: str = "") -> list[Any]:
+        """The stored objects of a kind, without a request; they are yours to change.
+
+        A `GroupResource` gives them as dicts: `server.objects(GroupResource.parse("pods"))`.
+        """
+        stored = self._loop.call(lambda: self.service.objects(_resource(kind), namespace))
+        return [kind.from_dict(obj) for obj in stored] if isinstance(kind, type) else stored
+
+    @overload
+    def find(self, kind: type[R], name: str, *, namespace: str = "") -> R | None: ...
+    @overload
+    def find(self, kind: GroupResource, name: str, *, namespace: str = "") -> JsonObject | None: ...
+    def find(self, kind: type[Any] | GroupResource, name: str, *, namespace: str = "") -> Any:
+        """One stored object, without a request; None if there is none."""
+        key = ObjectKey(namespace, name)
+        stored = self._loop.call(lambda: self.service.find(_resource(kind), key))
+        return kind.from_dict(stored) if stored and isinstance(kind, type) else stored
+
+    def serves(self, resource: GroupVersionResource) -> bool:
+        """Whether a resource is served in a version: built in, or by a CRD."""
+        return self._loop.call(lambda: self.service.serves(resource))
+
+    def subscribe(self, listener: ChangeListener) -> None:
+        """Call `listener` with a `StoredChange` after each write, also after a restart.
+
+        It is called within the write, in the server's thread: it must neither block nor write.
+        """
+        self._loop.call(lambda: self.service.subscribe(listener))
+
     # --- controls for tests
 
     @property
@@ -224,3 +272,10 @@ class APIServer:
         trace: TracebackType | None,
     ) -> None:
         await self._running.aclose()
+
+
+def _resource(kind: type[Resource] | GroupResource) -> GroupResource:
+    if isinstance(kind, GroupResource):
+        return kind
+    info = resource_of(kind)
+    return GroupResource(info.group, info.plural)

@@ -126,7 +126,7 @@ class Kubelet:
 
         Raises: StatusError if there is no such pod.
         """
-        self._loop.call(lambda: self._service.core.containers.run(namespace, pod, node=node))
+        self._loop.call(lambda: self._service.run_pod(namespace, pod, node=node))
 
     def restart_container(
         self, pod: str, *, container: str = "", namespace: str = "default", exit_code: int = 1
@@ -136,9 +136,7 @@ class Kubelet:
         Raises: StatusError if it does not run.
         """
         self._loop.call(
-            lambda: self._service.core.containers.restart(
-                namespace, pod, container, exit_code=exit_code
-            )
+            lambda: self._service.restart_container(namespace, pod, container, exit_code=exit_code)
         )
 
     # --- logs
@@ -149,14 +147,12 @@ class Kubelet:
         Clients that follow the log receive it. End a line with a newline: the next text
         continues a line without one.
         """
-        self._loop.call(
-            lambda: self._service.core.logs.append(namespace, pod, text, container=container)
-        )
+        self._loop.call(lambda: self._service.append_log(namespace, pod, text, container=container))
 
     def rotate_log(
         self, pod: str, *, keep: int = 0, container: str = "", namespace: str = "default"
     ) -> None:
         """Drop all but the last `keep` lines of a log; clients that follow it continue."""
         self._loop.call(
-            lambda: self._service.core.logs.rotate(namespace, pod, container=container, keep=keep)
+            lambda: self._service.rotate_log(namespace, pod, container=container, keep=keep)
         )

@@ -19,7 +19,7 @@ from kubeloop.config import ClusterConfig
 from kubeloop.election import LeaderElector, Leadership, LeadershipLost, Leading
 from kubeloop.errors import KubeError
 from kubeloop.kit import SystemClock
-from kubeloop.meta import ObjectKey, set_controller
+from kubeloop.meta import GroupResource, ObjectKey, set_controller
 from kubeloop.runtime import Client, Context, Manager
 from kubeloop.testing import simulate
 from kubeloop.testing.server.faults import Reaction, SeenRequest
@@ -131,8 +131,7 @@ class Writer:
 
 
 def _stored_objects(world: World, plural: str) -> list[dict[str, Any]]:
-    found = world.server.service.core.store.objects("", plural)
-    return [each for each in found if each["metadata"]["namespace"] == "default"]
+    return world.server.objects(GroupResource("", plural), namespace="default")
 
 
 def _identities(world: World, plural: str) -> dict[ObjectKey, Identity]:

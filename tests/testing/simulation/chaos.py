@@ -106,7 +106,6 @@ class Chaos:
         await self.server.restart(keep_data=False)
         for name in self.processes:
             self.world.injector.own_writes.forget(name)
-        self.server.service.core.store.subscribe(self.world.injector.on_change)
 
     def _begin(self, kind: str, target: str) -> None:
         self.counts[kind] += 1
@@ -230,7 +229,6 @@ async def another_date(chaos: Chaos, target: str) -> End:
 
 async def restart(chaos: Chaos, target: str) -> End:
     await chaos.server.restart()
-    chaos.server.service.core.store.subscribe(chaos.world.injector.on_change)
     return None
 
 

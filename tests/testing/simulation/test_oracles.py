@@ -5,7 +5,6 @@ from __future__ import annotations
 import msgspec
 
 from kubeloop.testing.server.faults import SeenRequest
-from kubeloop.testing.server.storage.store import Store
 from kubeloop.testing.simulation.oracles import LeaseWatch, OwnWrites, judge, leftovers
 from kubeloop.testing.simulation.scenarios import Failure, RunResult
 
@@ -95,24 +94,19 @@ def test_a_process_that_starts_again_knows_none_of_its_writes() -> None:
 
 
 def test_an_object_whose_owner_is_gone_and_one_that_waits_for_a_finalizer_are_leftovers() -> None:
-    store = Store()
     owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "gone", "uid": "1"}
     meta = {"name": "child", "namespace": "default", "uid": "2", "ownerReferences": [owner]}
-    store.write(("", "configmaps"), {"metadata": meta})
-    store.write(
-        ("", "secrets"),
-        {
-            "metadata": {
-                "name": "waiting",
-                "namespace": "default",
-                "uid": "3",
-                "deletionTimestamp": "2030-01-01T00:00:00Z",
-                "finalizers": ["example.com/work"],
-            }
-        },
-    )
+    waiting = {
+        "name": "waiting",
+        "namespace": "default",
+        "uid": "3",
+        "deletionTimestamp": "2030-01-01T00:00:00Z",
+        "finalizers": ["example.com/work"],
+    }
 
-    assert leftovers(store) == (
+    lines = leftovers([("configmaps", {"metadata": meta}), ("secrets", {"metadata": waiting})])
+
+    assert lines == (
         "finalizer: secrets default/waiting is being deleted, and waits for example.com/work",
         "orphan: the owner of configmaps default/child is gone",
     )

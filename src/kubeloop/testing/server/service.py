@@ -12,15 +12,16 @@ from __future__ import annotations
 
 import contextlib
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, final
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, final
 
 import msgspec
 
 from kubeloop.kit import Clock, HostGuard, SystemClock, TaskOwner
-from kubeloop.wire import InvalidArgument
+from kubeloop.meta import GroupResource, GroupVersionResource, ObjectKey
+from kubeloop.wire import InvalidArgument, JsonObject
 
 from .access.security import ADMIN, Security
 from .core import Core
@@ -29,14 +30,14 @@ from .identity import User
 from .kubelet.programs import Programs
 from .runtime_config import RuntimeConfig, parse_runtime_config
 from .serving.listening import Listener
-from .storage.store import HISTORY, StoreStats
+from .storage.store import HISTORY, Change, StoreStats, key_of
 from .watching import QUEUE, HubStats
 
 if TYPE_CHECKING:
     from .access.certs import KeyPair
     from .sqlite import SqliteFile
 
-__all__ = ["Service", "ServiceStats"]
+__all__ = ["ChangeListener", "Service", "ServiceStats", "StoredChange"]
 
 
 class ServiceStats(msgspec.Struct, frozen=True):
@@ -46,6 +47,20 @@ class ServiceStats(msgspec.Struct, frozen=True):
     store: StoreStats
     watches: HubStats
     requests: int  # in the record
+
+
+@final
+class StoredChange(msgspec.Struct, frozen=True):
+    """One write of the server: an object before and after it. Do not modify the objects."""
+
+    resource: GroupResource
+    key: ObjectKey
+    version: int
+    old: JsonObject | None  # None: it is created
+    new: JsonObject | None  # None: it is deleted
+
+
+ChangeListener: TypeAlias = Callable[[StoredChange], object]
 
 
 @final
@@ -102,6 +117,7 @@ class Service:
         self.programs = Programs()
         self._listener = Listener(host, port, tls=tls)
         self._core: Core | None = None
+        self._listeners: list[ChangeListener] = []
 
     # --- for clients
 
@@ -127,6 +143,58 @@ class Service:
         if self._core is None:
             raise RuntimeError("the server is not running (use it within its `async with` block)")
         return self._core
+
+    @property
+    def version(self) -> int:
+        """The version of the latest write."""
+        return self.core.store.version
+
+    def resources(self) -> list[GroupResource]:
+        """The resources that have had objects."""
+        return sorted(GroupResource(*storage) for storage, _ in self.core.store.collections())
+
+    def objects(self, resource: GroupResource, namespace: str = "") -> list[JsonObject]:
+        """The stored objects of a resource, of one namespace or of all; the caller owns them."""
+        collection = self.core.store.collection((resource.group, resource.resource))
+        return [_copy(entry.obj) for entry in collection.select(namespace)]
+
+    def find(self, resource: GroupResource, key: ObjectKey) -> JsonObject | None:
+        """One stored object, which the caller owns; None if there is none."""
+        storage = (resource.group, resource.resource)
+        entry = self.core.store.get(storage, key_of(key.namespace, key.name))
+        return None if entry is None else _copy(entry.obj)
+
+    def serves(self, resource: GroupVersionResource) -> bool:
+        """Whether a resource is served in a version: built in, or by a CRD."""
+        found = self.core.registry.find(resource.group, resource.version, resource.resource)
+        return found is not None
+
+    def subscribe(self, listener: ChangeListener) -> None:
+        """Call `listener` after each write from now on, through restarts.
+
+        It is called in the write itself, so it must neither block nor write.
+        """
+        self._listeners.append(listener)
+        if self._core is not None and len(self._listeners) == 1:
+            self._core.store.subscribe(self._notify)
+
+    def run_pod(self, namespace: str, pod: str, *, node: str) -> None:
+        """Bind a pod to a node, and start its containers. Raises: StatusError."""
+        self.core.containers.run(namespace, pod, node=node)
+
+    def restart_container(
+        self, namespace: str, pod: str, container: str, *, exit_code: int
+    ) -> None:
+        """End a container, and start it again with a new log. Raises: StatusError."""
+        self.core.containers.restart(namespace, pod, container, exit_code=exit_code)
+
+    def append_log(self, namespace: str, pod: str, text: str, *, container: str) -> None:
+        """Append to the log of a container; without `container`, of all of the pod."""
+        self.core.logs.append(namespace, pod, text, container=container)
+
+    def rotate_log(self, namespace: str, pod: str, *, container: str, keep: int) -> None:
+        """Drop the log of a container up to its last `keep` lines."""
+        self.core.logs.rotate(namespace, pod, container=container, keep=keep)
 
     def set_log(self, namespace: str, pod: str, text: str, *, container: str = "") -> None:
         """Set the log of a container; without `container`, of all containers of the pod.
@@ -229,6 +297,8 @@ class Service:
             if before is not None:
                 core.logs.adopt(before.logs)
             self._secure(core)
+            if self._listeners:
+                core.store.subscribe(self._notify)
             self._core = core
             if core.file is not None:
                 stack.push_async_callback(core.file.aclose)
@@ -236,6 +306,19 @@ class Service:
             for each in core.runnables(bookmark_period=self._bookmark_period):
                 tasks.spawn(each.run(), name=type(each).__name__)
             self._run = stack.pop_all()
+
+    def _notify(self, change: Change) -> None:
+        entry = change.new or change.old
+        assert entry is not None, "a write has a state before or after it"
+        stored = StoredChange(
+            GroupResource(*change.storage),
+            ObjectKey(entry.namespace, entry.name),
+            change.version,
+            None if change.old is None else change.old.obj,
+            None if change.new is None else change.new.obj,
+        )
+        for listener in self._listeners:
+            listener(stored)
 
     async def _stop(self) -> None:
         if self._core is not None:
@@ -279,3 +362,10 @@ class Service:
 
     def __repr__(self) -> str:
         return f"Service({self.url})"
+
+
+def _copy(value: Any) -> Any:
+    """A copy of a JSON value."""
+    if isinstance(value, dict):
+        return {name: _copy(field) for name, field in value.items()}
+    return [_copy(item) for item in value] if isinstance(value, list) else value

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Final, final
 import msgspec
 
 from ..server.faults import Reaction, SeenRequest, error_for
+from ..server.service import StoredChange
 from ..server.statuses import StatusError, service_unavailable
-from ..server.storage.store import Change
 from .network import Connection, connection
 from .oracles import LeaseWatch, OwnWrites
 from .scenarios import Fault, Write
@@ -72,14 +72,14 @@ class Injector:
 
     # --- what the server stores
 
-    def on_change(self, change: Change) -> None:
+    def on_change(self, change: StoredChange) -> None:
         """Called after every write that is stored."""
-        group, plural = change.storage
+        plural = change.resource.resource
         if is_noise(plural) or _changes_nothing(change):
             return
         self.active_until = max(self.active_until, self._world.now)
         self.changes[f"{plural} {change.key}"] += 1
-        self._world.check_always(f"{plural}{'.' + group if group else ''} {change.key}")
+        self._world.check_always(f"{change.resource} {change.key}")
 
     # --- what the server receives
 
@@ -334,5 +334,5 @@ def _is_dry_run(seen: SeenRequest) -> bool:
     return bool(seen.query.get("dryRun"))
 
 
-def _changes_nothing(change: Change) -> bool:
-    return change.old is not None and change.new is not None and change.old.obj == change.new.obj
+def _changes_nothing(change: StoredChange) -> bool:
+    return change.old is not None and change.old == change.new

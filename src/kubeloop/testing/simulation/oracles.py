@@ -23,19 +23,22 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import Any, Final, final
+from typing import Any, Final, TypeAlias, final
 
 import msgspec
 
 from kubeloop.kit import whole_number
+from kubeloop.wire import JsonObject
 
+from ..api_server import APIServer
 from ..server.faults import SeenRequest
-from ..server.storage.store import Store
 from .scenarios import Failure, RunResult
 
 __all__ = [
     "LeaseWatch",
     "OwnWrites",
+    "StoredObject",
+    "compared_objects",
     "end_state",
     "explain_random",
     "judge",
@@ -59,6 +62,8 @@ _MISTAKES: Final = (
     *("AttributeError", "TypeError", "KeyError", "IndexError", "NameError", "AssertionError"),
     *("UnboundLocalError", "ZeroDivisionError", "RecursionError", "NotImplementedError"),
 )
+
+StoredObject: TypeAlias = tuple[str, JsonObject]  # with its resource
 
 
 class _LeaseSpec(msgspec.Struct):
@@ -169,25 +174,24 @@ def _key(process: str, seen: SeenRequest) -> tuple[str, ...]:
 # --- the end of a run
 
 
-def end_state(store: Store, ignore: Sequence[str] = ()) -> tuple[str, ...]:
-    """All objects, without what varies between runs; the first word names the object.
+def end_state(stored: Sequence[StoredObject], ignore: Sequence[str] = ()) -> tuple[str, ...]:
+    """The objects, without what varies between runs; the first word names the object.
 
     `ignore` has paths of fields, and patterns of objects: a resource and a name.
     """
     fields = [each for each in ignore if " " not in each]
     objects = [each for each in ignore if " " in each]
-    found = list(_objects(store))
     names = {
         str(obj["metadata"]["name"]): f"{obj['metadata']['generateName']}*"
-        for _, obj in found
+        for _, obj in stored
         if obj["metadata"].get("generateName")
     }
-    for plural, obj in found:
+    for plural, obj in stored:
         meta = obj["metadata"]
         names[str(meta.get("uid", ""))] = f"uid of {plural}/{meta['name']}"
     names.pop("", None)
     lines = []
-    for plural, obj in found:
+    for plural, obj in stored:
         meta = obj["metadata"]
         name = names.get(meta["name"], meta["name"])
         where = f"{meta['namespace']}/" if meta.get("namespace") else ""
@@ -205,12 +209,11 @@ def end_state(store: Store, ignore: Sequence[str] = ()) -> tuple[str, ...]:
     return tuple(sorted(lines))
 
 
-def leftovers(store: Store) -> tuple[str, ...]:
+def leftovers(stored: Sequence[StoredObject]) -> tuple[str, ...]:
     """Objects whose owners are gone or whose deletion does not end, each after its oracle."""
-    found = list(_objects(store))
-    uids = {str(obj["metadata"].get("uid", "")) for _, obj in found}
+    uids = {str(obj["metadata"].get("uid", "")) for _, obj in stored}
     lines = []
-    for plural, obj in found:
+    for plural, obj in stored:
         meta = obj["metadata"]
         name = f"{plural} {meta.get('namespace', '')}/{meta['name']}"
         owners = meta.get("ownerReferences") or ()
@@ -222,11 +225,14 @@ def leftovers(store: Store) -> tuple[str, ...]:
     return tuple(sorted(lines))
 
 
-def _objects(store: Store) -> Iterator[tuple[str, dict[str, Any]]]:
-    for (group, plural), collection in sorted(store.collections(), key=lambda each: each[0]):
-        if plural not in _LEFT_OUT:
-            for entry in collection.entries.values():
-                yield (f"{plural}.{group}" if group else plural), entry.obj
+def compared_objects(server: APIServer) -> list[StoredObject]:
+    """The objects of a server that count at the end of a run."""
+    return [
+        (str(resource), obj)
+        for resource in server.resources()
+        if resource.resource not in _LEFT_OUT
+        for obj in server.objects(resource)
+    ]
 
 
 def _stable(value: Any, names: Mapping[str, str]) -> Any:

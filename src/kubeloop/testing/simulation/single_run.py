@@ -18,7 +18,7 @@ from kubeloop.runtime import results
 from . import determinism
 from .loop import Deadlock, SimulatedLoop, current_process
 from .network import Network
-from .oracles import end_state, leftovers
+from .oracles import compared_objects, end_state, leftovers
 from .places import place_of_error
 from .scenarios import ExpectedFailure, Failure, RunResult, Scenario
 from .sealing import sealed
@@ -58,7 +58,7 @@ def run_scenario(
 
     with sealed(report, allow=allow):
         failure = _execute(world, test)
-    store = world.server.service.core.store
+    stored = () if failure else compared_objects(world.server)
     injector = world.injector
     return RunResult(
         failure=failure,
@@ -66,8 +66,8 @@ def run_scenario(
         watched=tuple(injector.watched),
         lists_at_zero=tuple(injector.lists_at_zero),
         leaders=tuple(injector.leases.leaders),
-        end_state=() if failure else end_state(store, ignore),
-        leftovers=() if failure else leftovers(store),
+        end_state=end_state(stored, ignore),
+        leftovers=leftovers(stored),
         errors=tuple(world.errors),
         failing=tuple(world.describe_failing()),
         digest=loop.network.digest,

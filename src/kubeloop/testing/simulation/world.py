@@ -22,14 +22,13 @@ from typing import Any, TypeAlias, TypeVar, cast, final
 from kubeloop.config import ClusterConfig
 from kubeloop.election import LeadershipLost
 from kubeloop.errors import InvalidArgument, KubeError
+from kubeloop.meta import GroupResource, GroupVersionResource
 from kubeloop.rest import RESTClient, Timeouts
 from kubeloop.runtime import Client, Failed, ReconcileReport, observe_outcomes
-from kubeloop.wire import resource_of
 from kubeloop.workqueue import QueueShutDown, QueueStats
 
 from ..api_server import APIServer
 from ..server.faults import SeenRequest
-from ..server.storage.store import key_of
 from .determinism import set_skew
 from .injector import Injector
 from .loop import Incarnation, SimulatedLoop, context_of
@@ -343,14 +342,7 @@ class World:
 
     def objects(self, kind: type[T], *, namespace: str = "") -> list[T]:
         """The objects of a kind that the server stores now, without a request."""
-        info = resource_of(cast("Any", kind))
-        found = self._server.service.core.store.objects(info.group, info.plural)
-        make = cast("Any", kind).from_dict
-        return [
-            make(obj)
-            for obj in found
-            if not namespace or obj["metadata"].get("namespace") == namespace
-        ]
+        return self._server.objects(cast("Any", kind), namespace=namespace)
 
     def always(self, check: Callable[[], object], name: str = "") -> None:
         """Call `check` after every write: if it is false or raises, the run fails."""
@@ -384,7 +376,7 @@ class World:
     @property
     def version(self) -> int:
         """The version of the server's store."""
-        return self._server.service.core.store.version
+        return self._server.version
 
     @property
     def server(self) -> APIServer:
@@ -395,7 +387,7 @@ class World:
         self.loop.set_exception_handler(self._on_loop_error)
         # Never left: after a run its worker process ends, and closes nothing in order.
         server = await self._server.__aenter__()
-        server.service.core.store.subscribe(self.injector.on_change)
+        server.subscribe(self.injector.on_change)
         server.faults.reactors.append(self.injector.react)
         # It waits as long as it takes: for a kind whose CRD a process installs, through any fault.
         timeouts = Timeouts(response=None, total=None)
@@ -519,14 +511,14 @@ class World:
                     self.report(Failure("always", f"{name} is not true after {what}"))
 
     def is_served(self, seen: SeenRequest) -> bool:
-        registry = self._server.service.core.registry
-        return registry.find(seen.group, seen.version, seen.resource) is not None
+        resource = GroupVersionResource(seen.group, seen.version, seen.resource)
+        return self._server.serves(resource)
 
     def stored_version(self, seen: SeenRequest) -> int:
         """The version of the object of a request; 0 if it does not exist."""
-        store = self._server.service.core.store
-        entry = store.get((seen.group, seen.resource), key_of(seen.namespace, seen.name))
-        return entry.version if entry is not None else 0
+        resource = GroupResource(seen.group, seen.resource)
+        obj = self._server.find(resource, seen.name, namespace=seen.namespace)
+        return int(obj["metadata"]["resourceVersion"]) if obj is not None else 0
 
     def start_workloads(self) -> None:
         """Start the controllers of deployments, pods and so on, once."""
