@@ -70,6 +70,7 @@ check: .venv/.ready ## check format, lint, words, types and import contracts; ch
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check .
 	$(PY) tools/stop_words.py
+	$(PY) tools/private_reaches.py
 	$(PY) -m mypy
 	.venv/bin/lint-imports
 
