@@ -12,13 +12,17 @@ from kubeloop.cache import ReflectorState, VeryShortWatch
 from kubeloop.cache.reflector_errors import UnreadableEvent, VersionWentBack
 from kubeloop.cache.reflector_state import (
     Aborted,
+    AttemptFailed,
     BackingOff,
+    Effect,
     Ended,
     Failed,
+    FellBack,
     Listing,
     Observation,
     Opened,
     Position,
+    ReadAgain,
     Received,
     Started,
     Starting,
@@ -28,6 +32,7 @@ from kubeloop.cache.reflector_state import (
     Throttled,
     Waited,
     Watching,
+    effect_of,
     reported_state,
     step,
 )
@@ -318,3 +323,42 @@ def _next_success(state: State, *, can_stream: bool) -> Observation:
         BackingOff: Waited,
     }
     return successes[type(state)]()
+
+
+# --- what a step counts as
+
+
+@pytest.mark.parametrize(
+    ("before", "observation", "effect"),
+    [
+        (Starting(), Started(can_stream=True, is_failing=False), None),
+        (Listing(AT_10), Synced("10"), None),
+        (Watching(AT_10, since="5", is_open=True), Ended(300.0), None),
+        (Listing(AT_10), Failed(FORBIDDEN), ReadAgain(FORBIDDEN)),
+        (WATCHING, Aborted(FORBIDDEN), ReadAgain(FORBIDDEN)),
+        (WATCHING, Failed(TOO_MANY, 5.0), AttemptFailed(TOO_MANY)),
+        (Listing(AT_10), Waited(), None),
+    ],
+    ids=repr,
+)
+def test_an_error_that_leads_to_a_list_is_reported_and_another_one_is_counted(
+    before: State, observation: Observation, effect: Effect | None
+) -> None:
+    assert effect_of(before, observation, step(before, observation)) == effect
+
+
+def test_a_list_that_is_repeated_for_its_version_is_no_failed_attempt() -> None:
+    failed = Failed(expired())
+
+    assert effect_of(Listing(AT_10), failed, step(Listing(AT_10), failed)) is None
+
+
+def test_a_list_after_a_stream_is_a_fallback_that_says_whether_the_stream_is_at_fault() -> None:
+    ended = StreamEnded("ended", events=0)
+    before = Streaming(AT_10)
+
+    at_fault = effect_of(before, Failed(ended), step(before, Failed(ended)))
+    refused_all = effect_of(before, Failed(FORBIDDEN), step(before, Failed(FORBIDDEN)))
+
+    assert at_fault == FellBack(ended, is_suspected=True)
+    assert refused_all == FellBack(FORBIDDEN, is_suspected=False)

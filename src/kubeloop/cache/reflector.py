@@ -16,7 +16,7 @@ import functools
 import logging
 import math
 import random as chance
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from time import perf_counter
 from typing import Any, Protocol, TypedDict, Unpack, final
 
@@ -62,12 +62,15 @@ from .reflector_errors import (
 )
 from .reflector_state import (
     Aborted,
+    AttemptFailed,
     BackingOff,
     Ended,
     Failed,
+    FellBack,
     Listing,
     Observation,
     Opened,
+    ReadAgain,
     ReflectorStats,
     Started,
     Starting,
@@ -78,6 +81,7 @@ from .reflector_state import (
     Waited,
     Watching,
     advance,
+    effect_of,
     reported_state,
     step,
 )
@@ -252,27 +256,20 @@ class Reflector:
         if isinstance(observation, Failed | Aborted):
             self._check_format(observation.error)
         before = self._state
-        after = self._state = step(before, observation, scope=str(self._scope))
-        if after is before:
-            return
-        match after:
-            case BackingOff(error=Exception() as error):
+        self._state = step(before, observation, scope=str(self._scope))
+        match effect_of(before, observation, self._state):
+            case ReadAgain(error):
                 if isinstance(error, VeryShortWatch):
                     self._short_watches += 1
                     self._meter.count_short_watch()
                 self._report(error)
-            case Listing(stream_error=stream_error) if isinstance(observation, Failed):
-                # A list that fails because of its version is repeated, and no failed attempt.
-                if isinstance(before, Streaming):
-                    self._fallbacks += 1
-                    self._attempts.fail(observation.error, has_alternative=True)
-                    if stream_error is None:
-                        log.info("%s: stream failed, listing: %s", self._scope, observation.error)
-            case Streaming():
-                pass
-            case _:
-                if isinstance(observation, Failed):
-                    self._attempts.fail(observation.error)
+            case FellBack(error, is_suspected):
+                self._fallbacks += 1
+                self._attempts.fail(error, has_alternative=True)
+                if not is_suspected:
+                    log.info("%s: stream failed, listing: %s", self._scope, error)
+            case AttemptFailed(error):
+                self._attempts.fail(error)
 
     def _check_format(self, error: Exception) -> None:
         """Request JSON from now on if protobuf cannot have what the server has."""
@@ -433,49 +430,32 @@ class Reflector:
     async def _receive(self, watch: OpenWatch, tasks: TaskOwner) -> None:
         """Apply all events of a watch to the target; returns when it has ended."""
         apply = functools.partial(self._apply_events, watch)
-        if watch.has_state:
-            await self._receive_state(watch, tasks, then=apply)
-        else:
+        if not watch.has_state:
             await self._wait_until_open(watch)
             await watch.pump(apply, self._decoder.split)
-
-    async def _receive_state(
-        self, watch: OpenWatch, tasks: TaskOwner, *, then: ApplyEvents
-    ) -> None:
-        """The same for a watch that begins with the state; the target gets that at once."""
+            return
         self._attempts.begin()
         stream = InitialStream(self._scope, self._decoder, self._pager, self._attempts, self._clock)
-
-        def apply(events: Iterator[RawEvent]) -> bool:
-            if not isinstance(self._state, Streaming):
-                return then(events)
-            if not stream.take(events, self._budget, on_complete=end_state):
-                return False
-            if not stream.is_complete:
-                return True
-            return not self._is_streaming() and then(events)  # False until it is checked
-
-        def end_state(result: ListResult) -> None:
-            silence.cancel()
-            if self._options.get("check_consistency"):
-                checks.spawn(check(result), name=f"consistency {self._scope}")
-            else:
-                self._sync(watch, result, tasks)
-
-        async def check(result: ListResult) -> None:
-            listed = await self._pager.list_exactly(result.version)
-            check_consistency(self._scope, result, listed)
-            self._sync(watch, result, tasks)
-
         async with TaskOwner() as checks:
-            silence = checks.spawn(stream.check_silence(), name=f"silence {self._scope}")
-            await watch.pump(apply, self._decoder.split)
+            receiver = _StateReceiver(
+                stream,
+                self._budget,
+                checks,
+                check=self._check_consistency if self._options.get("check_consistency") else None,
+                sync=functools.partial(self._sync, watch, tasks),
+                then=apply,
+            )
+            await watch.pump(receiver.apply, self._decoder.split)
             stream.check_complete()
+
+    async def _check_consistency(self, streamed: ListResult) -> None:
+        listed = await self._pager.list_exactly(streamed.version)
+        check_consistency(self._scope, streamed, listed)
 
     def _is_streaming(self) -> bool:
         return isinstance(self._state, Streaming)
 
-    def _sync(self, watch: OpenWatch, result: ListResult, tasks: TaskOwner) -> None:
+    def _sync(self, watch: OpenWatch, tasks: TaskOwner, result: ListResult) -> None:
         """The state of a stream is complete, and its watch continues."""
         self._replace(result)
         watch.started = self._clock.now()
@@ -646,6 +626,64 @@ class Reflector:
         # Synchronous code cannot be cancelled: a CancelledError from it is an ordinary error.
         except (Exception, asyncio.CancelledError):
             log.exception("%s: the watch error handler failed", self._scope)
+
+
+@final
+class _StateReceiver:
+    """Receives a watch that begins with the state: first that, at once, then its changes.
+
+    `check` may reject a complete state; events wait until it has returned. `sync` gives the target
+    the state, and `then` gets what follows. The tasks of `checks` begin here.
+    """
+
+    def __init__(
+        self,
+        stream: InitialStream,
+        budget: TimeBudget,
+        checks: TaskOwner,
+        *,
+        check: Callable[[ListResult], Awaitable[None]] | None,
+        sync: Callable[[ListResult], None],
+        then: ApplyEvents,
+    ) -> None:
+        self._stream = stream
+        self._budget = budget
+        self._checks = checks
+        self._check = check
+        self._sync = sync
+        self._then = then
+        self._is_synced = False  # the target has the state
+        self._silence = checks.spawn(stream.check_silence(), name=f"silence {stream.scope}")
+
+    def apply(self, events: Iterator[RawEvent]) -> bool:
+        """Plain code, which a transport calls; False: call it again with the same iterator."""
+        return self._then(events) if self._is_synced else self._take(events)
+
+    def _take(self, events: Iterator[RawEvent]) -> bool:
+        if not self._stream.take(events, self._budget, on_complete=self._complete):
+            return False
+        if not self._stream.is_complete:
+            return True
+        return self._is_synced and self._then(events)  # False until it is checked
+
+    def _complete(self, state: ListResult) -> None:
+        self._silence.cancel()
+        if self._check is None:
+            self._end(state)
+        else:
+            self._checks.spawn(
+                self._check_state(self._check, state), name=f"consistency {self._stream.scope}"
+            )
+
+    async def _check_state(
+        self, check: Callable[[ListResult], Awaitable[None]], state: ListResult
+    ) -> None:
+        await check(state)
+        self._end(state)
+
+    def _end(self, state: ListResult) -> None:
+        self._sync(state)
+        self._is_synced = True
 
 
 def _is_never_full() -> bool:

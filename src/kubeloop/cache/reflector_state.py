@@ -8,9 +8,10 @@ After a failure, each of them may lead to BackingOff, and that to Starting (read
 again), Streaming (retry) or Watching (from the last version).
 
 A state says what to do next; `step` is plain code that a task or a protocol callback can call
-with the outcome. Guarantees: the version never changes except by a list, a stream or a
-watch event; after a version that the server rejected, the newest state is requested until
-there is one; an error leads to a wait or to another request, never to an end.
+with the outcome, and `effect_of` says what a step counts as. Guarantees: the version never changes
+except by a list, a stream or a watch event; after a version that the server rejected, the newest
+state is requested until there is one; an error leads to a wait or to another request, never to an
+end.
 See also: `reflector` (the loop that lists, watches and waits), `reflector_errors` and
 `watch_list` (what errors mean).
 """
@@ -32,13 +33,17 @@ from .watch_list import AfterStream, after_failed_stream
 
 __all__ = [
     "Aborted",
+    "AttemptFailed",
     "BackingOff",
+    "Effect",
     "Ended",
     "Failed",
+    "FellBack",
     "Listing",
     "Observation",
     "Opened",
     "Position",
+    "ReadAgain",
     "Received",
     "ReflectorState",
     "ReflectorStats",
@@ -51,6 +56,7 @@ __all__ = [
     "Waited",
     "Watching",
     "advance",
+    "effect_of",
     "reported_state",
     "step",
 ]
@@ -221,6 +227,31 @@ Observation: TypeAlias = (
 )
 
 
+# --- effects
+
+
+class ReadAgain(msgspec.Struct, frozen=True):
+    """The collection is read again because of an error, which is reported."""
+
+    error: Exception
+
+
+class FellBack(msgspec.Struct, frozen=True):
+    """A stream of the initial state failed, and a list follows."""
+
+    error: Exception
+    is_suspected: bool  # the stream is at fault if the list succeeds, which is reported then
+
+
+class AttemptFailed(msgspec.Struct, frozen=True):
+    """An attempt failed, and another one follows."""
+
+    error: Exception
+
+
+Effect: TypeAlias = ReadAgain | FellBack | AttemptFailed
+
+
 # --- the step
 
 
@@ -251,6 +282,24 @@ def step(state: State, observation: Observation, *, scope: str = "") -> State:
         case Aborted(error), _:
             return _start_again(state.position, error)
     return state
+
+
+def effect_of(before: State, observation: Observation, after: State) -> Effect | None:
+    """What to count and to log about a step; None: nothing."""
+    if after is before:
+        return None
+    match after, observation:
+        case BackingOff(error=Exception() as error), _:
+            return ReadAgain(error)
+        case Listing(stream_error=stream_error), Failed(error):
+            # A list that fails because of its version is repeated, and no failed attempt.
+            is_fallback = isinstance(before, Streaming)
+            return FellBack(error, stream_error is not None) if is_fallback else None
+        case Streaming(), _:
+            return None
+        case _, Failed(error):
+            return AttemptFailed(error)
+    return None
 
 
 def advance(state: State, version: str) -> State:

@@ -185,7 +185,7 @@ class InitialStream:
         attempts: Attempts,
         clock: Clock,
     ) -> None:
-        self._scope = scope
+        self.scope = scope
         self._decoder = decoder
         self._pager = pager
         self._attempts = attempts
@@ -232,7 +232,7 @@ class InitialStream:
         """The watch has ended. Raises `StreamEnded` if the state is not complete."""
         if not self.is_complete:
             raise StreamEnded(
-                f"watch {self._scope}: the stream of the initial state ended after"
+                f"watch {self.scope}: the stream of the initial state ended after"
                 f" {self._events} events, before the bookmark that completes it",
                 events=self._events,
             )
@@ -242,7 +242,7 @@ class InitialStream:
         foreign = self._decoder.stats().foreign - self._foreign_before
         if foreign and not self._entries:
             raise UnreadableEvent(
-                f"watch {self._scope}: all {foreign} objects of the initial state are of other"
+                f"watch {self.scope}: all {foreign} objects of the initial state are of other"
                 " kinds (does a proxy respond in place of the server?)"
             )
 
@@ -252,7 +252,7 @@ class InitialStream:
             bookmark = self._decoder.read_bookmark(event.object)
             return bookmark.version if bookmark.ends_initial else None
         if event.type not in OBJECT_EVENTS:
-            raise_error_event(event, self._scope)
+            raise_error_event(event, self.scope)
             return None
         try:
             entry = self._decoder.decode_event(event)
@@ -273,7 +273,7 @@ class InitialStream:
                 entry = self._decoder.transform(entry)
             self._entries[entry.key] = entry
         except TransformFailed as error:
-            log.error("%s: left out of the cache: %s", self._scope, error)
+            log.error("%s: left out of the cache: %s", self.scope, error)
         return None
 
     async def check_silence(self) -> None:
@@ -288,14 +288,14 @@ class InitialStream:
             now = self._clock.now()
             if now - self._last_new >= STALL:
                 raise StreamStalled(
-                    f"watch {self._scope}: the stream of the initial state is open, but neither"
+                    f"watch {self.scope}: the stream of the initial state is open, but neither"
                     f" a new object nor its end arrived for {STALL:g} s"
                 )
             silent = now - self._last_event
             if silent >= SILENCE:
                 log.warning(
                     "%s: waiting for the initial state, received nothing for %.0f s",
-                    self._scope,
+                    self.scope,
                     silent,
                 )
 
