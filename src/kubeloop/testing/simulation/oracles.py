@@ -30,8 +30,8 @@ import msgspec
 from kubeloop.kit import whole_number
 from kubeloop.wire import JsonObject
 
-from ..api_server import APIServer
 from ..server.faults import SeenRequest
+from ..server.service import Service
 from .scenarios import Failure, RunResult
 
 __all__ = [
@@ -225,7 +225,7 @@ def leftovers(stored: Sequence[StoredObject]) -> tuple[str, ...]:
     return tuple(sorted(lines))
 
 
-def compared_objects(server: APIServer) -> list[StoredObject]:
+def compared_objects(server: Service) -> list[StoredObject]:
     """The objects of a server that count at the end of a run."""
     return [
         (str(resource), obj)

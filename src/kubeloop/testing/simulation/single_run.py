@@ -58,7 +58,8 @@ def run_scenario(
 
     with sealed(report, allow=allow):
         failure = _execute(world, test)
-    stored = () if failure else compared_objects(world.server)
+    # The loop has ended, so that methods of the server which wait for it would wait for ever.
+    stored = () if failure else compared_objects(world.server.service)
     injector = world.injector
     return RunResult(
         failure=failure,
