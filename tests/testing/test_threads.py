@@ -17,6 +17,7 @@ import pytest
 from kubeloop.clients import APIClient
 from kubeloop.testing import APIServer, Match, running_in_thread
 from kubeloop.testing.threads import LoopThread, ServerLoop
+from kubeloop.wire.core.v1 import Namespace
 
 
 @asynccontextmanager
@@ -171,3 +172,15 @@ def test_an_error_in_the_thread_is_raised_in_the_caller() -> None:
 
     with LoopThread() as thread, pytest.raises(LookupError, match="in the thread"):
         thread.call(fail())
+
+
+def test_a_server_whose_loop_has_ended_can_still_be_read() -> None:
+    """Waiting for that loop would never end."""
+
+    async def start() -> APIServer:
+        async with APIServer() as server:
+            return server
+
+    server = asyncio.run(start())
+
+    assert server.find(Namespace, "default") is not None

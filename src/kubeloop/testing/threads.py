@@ -121,8 +121,11 @@ class ServerLoop:
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
 
     def call(self, function: Callable[[], T]) -> T:
-        """Call a plain function in the server's loop, and wait for its result."""
-        if self._loop is None or self.is_current():
+        """Call a plain function in the server's loop, and wait for its result.
+
+        A loop that has ended is not waited for.
+        """
+        if self._loop is None or not self._loop.is_running() or self.is_current():
             return function()
         return asyncio.run_coroutine_threadsafe(_call(function), self._loop).result()
 
