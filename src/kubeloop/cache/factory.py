@@ -17,7 +17,7 @@ from typing import Any, Protocol, Self, TypeAlias, TypeVar, Unpack, final, overl
 import msgspec
 
 from kubeloop.errors import InvalidArgument
-from kubeloop.kit import Clock, SystemClock, TaskOwner
+from kubeloop.kit import Clock, SystemClock, TaskOwner, strict_keywords
 from kubeloop.meta import GroupVersionKind, GroupVersionResource
 from kubeloop.selectors import (
     ALL_FIELDS,
@@ -37,7 +37,6 @@ from .informer import (
     InformerStats,
     SharedInformer,
     StorageOptions,
-    check_option_names,
 )
 from .list_watch import ListWatch
 from .metrics import CacheMetrics
@@ -209,6 +208,7 @@ class SharedInformerFactory:
         **options: Unpack[StorageOptions[T]],
     ) -> SharedInformer[T]: ...
 
+    @strict_keywords
     def informer(
         self,
         kind: Watchable,
@@ -233,7 +233,6 @@ class SharedInformerFactory:
                 another `on_watch_error`.
             IndexConflict: it exists, and has an index of one of the names.
         """
-        check_option_names("informer", options, StorageOptions.__optional_keys__)
         model = model or (kind if isinstance(kind, type) else dict)
         key = self._key(kind, model, namespace, selector, field_selector, format_=format)
         return self._share(key, options, on_watch_error)

@@ -38,13 +38,13 @@ from __future__ import annotations
 
 import contextlib
 import enum
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from types import TracebackType
 from typing import Generic, Self, TypedDict, TypeVar, Unpack, final
 
 import msgspec
 
-from kubeloop.kit import Clock, SystemClock, TaskOwner
+from kubeloop.kit import Clock, SystemClock, TaskOwner, strict_keywords
 from kubeloop.meta import ObjectKey
 from kubeloop.selectors import EVERYTHING, as_selector
 from kubeloop.wire import get_logger
@@ -75,7 +75,6 @@ __all__ = [
     "InformerStats",
     "SharedInformer",
     "StorageOptions",
-    "check_option_names",
 ]
 
 T = TypeVar("T")
@@ -130,14 +129,6 @@ class InformerOptions(StorageOptions[T], Generic[T], total=False):
     clock: Clock | None
 
 
-def check_option_names(
-    function: str, options: Mapping[str, object], allowed: frozenset[str]
-) -> None:
-    """Raises `TypeError` for a keyword that is not one of the options."""
-    for name in options.keys() - allowed:
-        raise TypeError(f"{function}() got an unexpected keyword argument {name!r}")
-
-
 class InformerState(enum.StrEnum):
     """An informer runs once."""
 
@@ -172,10 +163,10 @@ class SharedInformer(Generic[T]):
     when the first list is in the cache. `InformerOptions` describes the keyword arguments.
     """
 
+    @strict_keywords
     def __init__(
         self, source: ListWatch, model: type[T], **options: Unpack[InformerOptions[T]]
     ) -> None:
-        check_option_names("SharedInformer", options, InformerOptions.__optional_keys__)
         scope = source.scope
         self.scope = scope
         self.name = options.get("name") or str(scope)

@@ -27,7 +27,7 @@ from kubeloop.errors import (
     TransportError,
     Unauthorized,
 )
-from kubeloop.kit import Clock, Limiter, SystemClock, TokenBucket, poll
+from kubeloop.kit import Clock, Limiter, SystemClock, TokenBucket, poll, strict_keywords
 from kubeloop.meta import GroupVersion, GroupVersionKind, GroupVersionResource, Owner
 from kubeloop.rest import (
     Headers,
@@ -47,7 +47,7 @@ from ._generated.clientset import Clientset
 from .collection import ALL_NAMESPACES, Collection, Lookup
 from .formats import ReadFormat, ReadFormats
 from .object_codecs import DictCodec, TypedCodec
-from .options import ApplyOptions, WriteOptions, check_keywords, event_selector
+from .options import ApplyOptions, WriteOptions, event_selector
 from .resource import ResourceClient
 
 if TYPE_CHECKING:  # imported by the methods that need them
@@ -273,6 +273,7 @@ class APIClient(Clientset):
         kinds: Sequence[type[Kind]] = ...,
         **options: Unpack[ApplyOptions],
     ) -> list[AnyObject]: ...
+    @strict_keywords
     async def apply(
         self,
         what: Manifest,
@@ -296,8 +297,6 @@ class APIClient(Clientset):
         """
         from .manifests import ApplyOutcome, apply_order, check_identity, is_crd, manifest_entries
 
-        if options:
-            check_keywords("apply", options, WriteOptions)
         if isinstance(what, Kind | dict) and not is_crd(what):
             check_identity(what)
             client = self._client_for(what, namespace)
@@ -327,6 +326,7 @@ class APIClient(Clientset):
         ordered = outcome.results_or_raise()
         return ordered[0] if isinstance(what, Kind | dict) else ordered
 
+    @strict_keywords
     async def apply_set(
         self,
         name: str,
@@ -352,7 +352,6 @@ class APIClient(Clientset):
         """
         from .apply_set import apply_set
 
-        check_keywords("apply_set", options, WriteOptions)
         return await apply_set(
             self, name, what, kinds=kinds, namespace=namespace, force=force, options=options
         )

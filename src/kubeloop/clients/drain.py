@@ -26,14 +26,14 @@ from kubeloop.errors import (
     TooManyRequests,
     has_cause,
 )
-from kubeloop.kit import TaskOwner
+from kubeloop.kit import TaskOwner, strict_keywords
 from kubeloop.meta import ObjectKey, controller_of
 from kubeloop.wire import Resource, resource_of
 from kubeloop.wire.core.v1 import Pod
 
 from .collection import ALL_NAMESPACES
 from .object_codecs import TypedCodec
-from .options import DeleteOptions, LabelSelection, check_keywords
+from .options import DeleteOptions, LabelSelection
 from .paging import key_of
 from .wait import WaitTimeout, snapshots
 
@@ -52,7 +52,7 @@ __all__ = [
     "DrainStep",
     "decide_pod",
     "drain",
-    "plan_drain",
+    "drain_plan",
     "set_unschedulable",
 ]
 
@@ -249,13 +249,13 @@ async def set_unschedulable(
     return True
 
 
-async def plan_drain(
+@strict_keywords
+async def drain_plan(
     nodes: ResourceClient[Node], name: str, **options: Unpack[PlanOptions]
 ) -> DrainPlan:
     """Read the pods of a node, and decide."""
     from kubeloop.wire.apps.v1 import DaemonSet
 
-    check_keywords("drain_plan", options, PlanOptions)
     now = nodes._collection.clock.time()
     pods = await _pods(nodes).list_all(
         selector=options.get("pod_selector"), field_selector={"spec.nodeName": name}
@@ -284,6 +284,7 @@ async def plan_drain(
     return plan_of(name, [(pod, await decide(pod)) for pod in pods])
 
 
+@strict_keywords
 async def drain(
     nodes: ResourceClient[Node],
     name: str,
@@ -292,12 +293,11 @@ async def drain(
     **options: Unpack[DrainOptions],
 ) -> DrainPlan:
     """Cordon the node and evict its pods; returns what was decided."""
-    check_keywords("drain", options, DrainOptions)
     dry_run = options.get("dry_run", False)
     changed = await set_unschedulable(nodes, name, unschedulable=True, dry_run=dry_run)
     run = _Drain(nodes, name, options, progress)
     await run.report("cordoned", f"node {name} {'cordoned' if changed else 'already cordoned'}")
-    plan = await plan_drain(nodes, name, **_plan_options(options))
+    plan = await drain_plan(nodes, name, **_plan_options(options))
     if plan.refused:
         raise DrainRefused(plan)
     for warning in plan.warnings:

@@ -34,7 +34,6 @@ __all__ = [
     "VersionMatch",
     "WatchOptions",
     "WriteOptions",
-    "check_keywords",
     "check_manager",
     "delete_options",
     "event_selector",
@@ -333,13 +332,6 @@ def event_selector(
     return field_selector_from_map(
         {f"{prefix}.{field}": value for field, value in fields.items() if value}
     )
-
-
-def check_keywords(verb: str, given: Mapping[str, object], known: type) -> None:
-    """Raise TypeError for an unknown keyword, with the name of the verb."""
-    for name in given:
-        if name not in known.__annotations__:
-            raise TypeError(f"{verb}() got an unexpected keyword argument {name!r}")
 
 
 def _selector_text(given: LabelSelection | None) -> str:

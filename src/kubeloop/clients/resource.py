@@ -19,6 +19,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Unpack, cast, final, overload
 
 from kubeloop.errors import Cause, DecodeError, InvalidArgument, KubeError, NotFound, has_cause
+from kubeloop.kit import strict_keywords
 from kubeloop.meta import Owner
 from kubeloop.rest import APPLY_PATCH, Params, Request, ResumingWatch, query_options
 from kubeloop.wire import ResourceInfo
@@ -51,7 +52,6 @@ from .options import (
     VersionMatch,
     WatchOptions,
     WriteOptions,
-    check_keywords,
     delete_options,
     write_params,
 )
@@ -203,6 +203,7 @@ class ResourceClient(Generic[T]):
     async def list(self, **options: Unpack[ListArguments]) -> ObjectList[T]: ...
     @overload
     async def list(self, *, model: type[V], **options: Unpack[ListArguments]) -> ObjectList[V]: ...
+    @strict_keywords
     async def list(
         self, *, model: type[Any] | None = None, **options: Unpack[ListArguments]
     ) -> ObjectList[Any]:
@@ -214,7 +215,6 @@ class ResourceClient(Generic[T]):
         """
         selected = _EVERYTHING
         if options:
-            check_keywords("list", options, ListArguments)
             selected = ListOptions.of(**options)
         return await read_page(self._collection, self._reader(model), selected)
 
@@ -237,6 +237,7 @@ class ResourceClient(Generic[T]):
         resource_version_match: VersionMatch | None = ...,
         **selectors: Unpack[Selectors],
     ) -> ObjectList[V]: ...
+    @strict_keywords
     async def list_all(
         self,
         *,
@@ -252,7 +253,6 @@ class ResourceClient(Generic[T]):
         the collection is read again in one request. Use `each` if the collection may not fit
         into memory.
         """
-        check_keywords("list_all", selectors, Selectors)
         options = ListOptions.of(
             resource_version=resource_version,
             resource_version_match=resource_version_match,
@@ -271,6 +271,7 @@ class ResourceClient(Generic[T]):
     def each(
         self, *, model: type[V], page_size: int = ..., **selectors: Unpack[Selectors]
     ) -> AsyncGenerator[V, None]: ...
+    @strict_keywords
     async def each(
         self,
         *,
@@ -284,7 +285,6 @@ class ResourceClient(Generic[T]):
         At most two pages are in memory. No object is returned twice: if a page token expires,
         the iteration continues with the server's new token, or with a new list.
         """
-        check_keywords("each", selectors, Selectors)
         reader = self._reader(model)
         pager = Pager(partial(read_raw_page, self._collection, reader), page_size=page_size)
         async with aclosing(pager.each(ListOptions.of(**selectors), key=identity_of)) as items:
@@ -300,6 +300,7 @@ class ResourceClient(Generic[T]):
                     found = again
                 yield found
 
+    @strict_keywords
     async def table(
         self,
         name: str = "",
@@ -310,7 +311,6 @@ class ResourceClient(Generic[T]):
         **selectors: Unpack[Selectors],
     ) -> Table:
         """The output of `kubectl get`, of one object or a collection. Safe to cancel."""
-        check_keywords("table", selectors, Selectors)
         options = ListOptions.of(limit=limit, next_page=next_page, **selectors)
         params = options.params() | query_options(include_object=include_object)
         verb = "get" if name else "list"
@@ -337,6 +337,7 @@ class ResourceClient(Generic[T]):
         timeout_seconds: int | None = ...,
         **selectors: Unpack[Selectors],
     ) -> AsyncGenerator[WatchEvent[V], None]: ...
+    @strict_keywords
     async def watch(
         self,
         *,
@@ -352,7 +353,6 @@ class ResourceClient(Generic[T]):
         If you leave early, close it (`contextlib.aclosing`).
         Raises: Expired when the version has expired: list, and watch from the version of the list.
         """
-        check_keywords("watch", selectors, Selectors)
         options = WatchOptions.of(timeout_seconds=timeout_seconds, **selectors)
         if resource_version is None:
             options_of_list = ListOptions.of(**selectors)
@@ -388,6 +388,7 @@ class ResourceClient(Generic[T]):
             clock=rest.clock,
         )
 
+    @strict_keywords
     async def until(
         self, *conditions: EventCondition[T], resource_version: str, **selectors: Unpack[Selectors]
     ) -> WatchEvent[T] | None:
@@ -437,15 +438,17 @@ class ResourceClient(Generic[T]):
 
     # --- writing
 
+    @strict_keywords
     async def create(self, obj: T, **options: Unpack[WriteOptions]) -> T:
         """Create an object, and return it as the server stored it.
 
         Raises: AlreadyExists, Invalid. A cancelled call may have created it.
         """
-        params = self._write_params("create", options)
+        params = self._write_params(options)
         data = check_object(self._codec.to_data(obj))
         return await self._send_object("create", data, params)
 
+    @strict_keywords
     async def create_or_update(self, obj: T, **options: Unpack[WriteOptions]) -> T:
         """Create the object, or merge it into the existing one.
 
@@ -456,6 +459,7 @@ class ResourceClient(Generic[T]):
 
         return await create_or_update(self, obj, **options)
 
+    @strict_keywords
     async def update(
         self, obj: T, *, unconditional: bool = False, **options: Unpack[WriteOptions]
     ) -> T:
@@ -467,11 +471,12 @@ class ResourceClient(Generic[T]):
         Raises: Conflict when the object has changed since it was read; Invalid; InvalidArgument
         for an object without a version. A cancelled call may have changed it.
         """
-        params = self._write_params("update", options)
+        params = self._write_params(options)
         data = check_object(self._codec.to_data(obj))
         condition_update(data, unconditional=unconditional)
         return await self._send_object("update", data, params)
 
+    @strict_keywords
     async def patch(
         self,
         name: str,
@@ -494,7 +499,6 @@ class ResourceClient(Generic[T]):
             raise InvalidArgument(f"patch of type {type!r}: force is for apply only")
         is_apply = type == "apply"
         params = self._write_params(
-            "patch",
             options,
             force=bool(force) if is_apply else None,
             default_manager=DEFAULT_MANAGER if is_apply else "",
@@ -503,6 +507,7 @@ class ResourceClient(Generic[T]):
             name, patch_text(patch, type), content_type=patch_type_of(type), params=params
         )
 
+    @strict_keywords
     async def apply(self, obj: T, *, force: bool = False, **options: Unpack[WriteOptions]) -> T:
         """Server-side apply: create or change the object to have the fields of `obj`.
 
@@ -512,6 +517,7 @@ class ResourceClient(Generic[T]):
         """
         return await self._apply(obj, None, force=force, **options)
 
+    @strict_keywords
     @asynccontextmanager
     async def edit(
         self,
@@ -540,13 +546,14 @@ class ResourceClient(Generic[T]):
         """
         from .writer import ObjectEditor
 
-        params = self._write_params("edit", options)
+        params = self._write_params(options)
         editor = await ObjectEditor.open(self, "edit", name, timeout=timeout, params=params)
         obj = await self.get(name)
         before = self._codec.to_dict(obj)
         yield obj
         await editor.store(obj, before, strict=strict)
 
+    @strict_keywords
     async def modify(
         self,
         name: str,
@@ -569,10 +576,11 @@ class ResourceClient(Generic[T]):
         """
         from .writer import ObjectEditor
 
-        params = self._write_params("modify", options)
+        params = self._write_params(options)
         editor = await ObjectEditor.open(self, "modify", name, timeout=timeout, params=params)
         return await editor.modify(function)
 
+    @strict_keywords
     async def delete(
         self, name: str, *, missing_ok: bool = False, **options: Unpack[DeleteOptions]
     ) -> None:
@@ -583,7 +591,6 @@ class ResourceClient(Generic[T]):
         """
         body = _DEFAULT_DELETE
         if options:
-            check_keywords("delete", options, DeleteOptions)
             body = body_of(delete_options(**options))
         try:
             await self._collection.send("delete", name=name, body=body)
@@ -591,6 +598,7 @@ class ResourceClient(Generic[T]):
             if not (missing_ok and _is_object_missing(error, name)):
                 raise
 
+    @strict_keywords
     async def delete_collection(
         self,
         *,
@@ -603,7 +611,6 @@ class ResourceClient(Generic[T]):
         **selectors: Unpack[Selectors],
     ) -> None:
         """Delete all selected objects. A cancelled call may have deleted some."""
-        check_keywords("delete_collection", selectors, Selectors)
         selected = ListOptions.of(
             limit=limit,
             resource_version=resource_version,
@@ -663,6 +670,7 @@ class ResourceClient(Generic[T]):
 
     # --- actions
 
+    @strict_keywords
     async def evict(
         self: ResourceClient[Pod],
         name: str,
@@ -676,7 +684,6 @@ class ResourceClient(Generic[T]):
         `max_retries=0` raises it at once.
         Raises: TooManyRequests, NotFound. A cancelled call may have evicted it.
         """
-        check_keywords("evict", options, DeleteOptions)
         body = {
             "apiVersion": "policy/v1",
             "kind": "Eviction",
@@ -1059,9 +1066,9 @@ class ResourceClient(Generic[T]):
         self: ResourceClient[Node], name: str, **options: Unpack[PlanOptions]
     ) -> DrainPlan:
         """What a drain would do with the pods of a node; nothing is changed. Safe to cancel."""
-        from .drain import plan_drain
+        from .drain import drain_plan
 
-        return await plan_drain(self, name, **options)
+        return await drain_plan(self, name, **options)
 
     async def drain(
         self: ResourceClient[Node],
@@ -1112,14 +1119,11 @@ class ResourceClient(Generic[T]):
 
     def _write_params(
         self,
-        verb: str,
         options: WriteOptions,
         *,
         force: bool | None = None,
         default_manager: str = "",
     ) -> Params:
-        if options:
-            check_keywords(verb, options, WriteOptions)
         manager = options.get("field_manager") or self._collection.field_manager or default_manager
         if force is None and not options and not manager:
             return ()
@@ -1134,7 +1138,7 @@ class ResourceClient(Generic[T]):
         self, obj: T, owner: Owner | None, *, force: bool, **options: Unpack[WriteOptions]
     ) -> T:
         """As `apply`, with an owner as the controller of the object."""
-        params = self._write_params("apply", options, force=force, default_manager=DEFAULT_MANAGER)
+        params = self._write_params(options, force=force, default_manager=DEFAULT_MANAGER)
         data = check_appliable(check_object(self._codec.to_data(obj)))
         if owner is not None:
             from .manifests import set_owner

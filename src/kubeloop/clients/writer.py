@@ -321,7 +321,7 @@ async def create_or_update(client: ResourceClient[T], obj: T, **options: Unpack[
     name = (desired.get("metadata") or {}).get("name") or ""
     if not name:
         raise InvalidArgument(f"create or update a {desired.get('kind')}: the object has no name")
-    params = client._write_params("create_or_update", options)
+    params = client._write_params(options)
     own = desired["metadata"].get("namespace")
     target = client if client.namespace or not own else client.in_namespace(own)
 

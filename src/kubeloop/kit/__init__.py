@@ -29,6 +29,7 @@ from .backoff import expired_after_twice as expired_after_twice
 from .backoff import jittered as jittered
 from .clock import ManualClockStats as ManualClockStats
 from .digits import whole_number as whole_number
+from .keywords import strict_keywords as strict_keywords
 from .retry import Condition as Condition
 from .running import ThreadCalls as ThreadCalls
 from .running import abort_run as abort_run
