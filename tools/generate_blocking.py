@@ -15,6 +15,9 @@ from __future__ import annotations
 import argparse
 import ast
 import copy
+import functools
+import re
+import subprocess
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,7 +26,6 @@ from pathlib import Path
 import msgspec
 
 ROOT = Path(__file__).resolve().parent.parent / "src" / "kubeloop"
-WIDTH = 100
 
 Method = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -34,24 +36,35 @@ class Source(msgspec.Struct, frozen=True):
     package: str
     module: str
     name: str
-    generic: bool = False
     without: frozenset[str] = frozenset()
     protocol: str = ""  # the declared type, if the async side returns a Protocol
 
 
+# In `clients`, a class after its base.
 SOURCES = (
+    Source("clients", "object_client", "ObjectClient"),
+    Source("clients", "subresources", "SubresourceClient"),
+    Source("clients", "subresources", "ScaleSubresource"),
     Source(
         "clients",
         "resource",
         "ResourceClient",
-        generic=True,
         without=frozenset({"raw"}),  # bytes for caches, which run in the loop
     ),
-    Source("clients", "subresources", "SubresourceClient", generic=True),
+    Source("clients", "pods", "PodClient"),
+    Source("clients", "kinds", "ScalableClient"),
+    Source("clients", "kinds", "WorkloadClient"),
+    Source("clients", "kinds", "DaemonSetClient"),
+    Source("clients", "kinds", "NodeClient"),
+    Source("clients", "kinds", "ServiceClient"),
+    Source("clients", "kinds", "ServiceAccountClient"),
+    Source("clients", "kinds", "NamespaceClient"),
+    Source("clients", "kinds", "CertificateSigningRequestClient"),
     Source("clients", "metadata", "MetadataClient", without=frozenset({"raw"})),
     Source("clients", "scale", "ScaleClient"),
     Source("clients", "subresources", "Proxy"),
     Source("clients", "rollout", "Rollout"),
+    Source("clients", "client", "DynamicClient"),
     Source("discovery", "client", "DiscoveryClient"),
     Source("discovery", "client", "OpenApiV3"),
     Source("discovery", "deferred_mapper", "DeferredMapper"),
@@ -63,6 +76,21 @@ SOURCES = (
         protocol="RequestSender",
     ),
 )
+# In `client`: the methods of one class, which the client extends by its lifecycle.
+CLIENT_SOURCES = (
+    Source("clients", "client", "APIClient", without=frozenset({"aclose"})),
+    # The others are for the manager, which runs in the loop.
+    Source("runtime", "client", "Client", without=frozenset({"list_watch", "over"})),
+)
+CLIENT = "ClientVerbs"
+
+# The class of what a method returns, if its arguments decide.
+FORMS = {
+    ("APIClient", "resource"): "resource_form(what)",
+    ("ResourceClient", "subresource"): (
+        'ScaleSubresource if name == "scale" else SubresourceClient'
+    ),
+}
 
 # The items of async classes that are iterators without a type parameter.
 STREAMED = {"Watch": "RawEvent", "ByteStream": "bytes", "ItemStream": "bytes"}
@@ -72,15 +100,19 @@ ATTRIBUTES = {"DiscoveryClient": {"openapi": "OpenApiV3"}}
 # Names that the bodies of the methods need.
 _BODY_NAMES = {
     "AbstractContextManager": "contextlib",
+    "AsyncIterator": "collections.abc",
     "Awaitable": "collections.abc",
     "Callable": "collections.abc",
     "ExecResult": "kubeloop.streams",
+    "Clientset": "kubeloop.blocking._generated.clientset",
     "PortConnection": "kubeloop.blocking.process",
     "Process": "kubeloop.blocking.process",
+    "SharedInformer": "kubeloop.blocking.informer",
     "Stream": "kubeloop.blocking.stream",
     "cast": "typing",
     "in_caller_thread": "kubeloop.blocking.calls",
     "iterate_awaited": "kubeloop.blocking.stream",
+    "resource_form": "kubeloop.blocking._generated.clients",
 }
 
 # Types that only the async side uses.
@@ -89,12 +121,16 @@ _ASYNC_TYPES = {"AbstractAsyncContextManager", "AsyncGenerator", "AsyncIterator"
 _WRAPPED = {"PortConnection", "Process"}
 
 _GENERATED = {source.name for source in SOURCES}
+# Async classes with a blocking form, by the type that the async side declares.
+_FORM_OF = {source.protocol or source.name: source.name for source in SOURCES} | {
+    "SharedInformer": "SharedInformer"
+}
 _FIRST_LINE = "# Generated from the async classes by tools/generate_blocking.py. Do not edit."
 
 _HEAD = '''\
 """The blocking forms of the async classes: each method runs the async one and waits for it."""
 
-# ruff: noqa: A002 - names of the API
+# ruff: noqa: {rules}
 
 from __future__ import annotations
 
@@ -135,6 +171,7 @@ def render() -> dict[str, str]:
         "__init__.py": f"{_FIRST_LINE}\n",
         "clientset.py": _clientset(),
         "clients.py": _clients(),
+        "client.py": _client(),
     }
 
 
@@ -144,70 +181,132 @@ def render() -> dict[str, str]:
 def _clientset() -> str:
     text = (ROOT / "clients" / "_generated" / "clientset.py").read_text("utf-8")
     _, _, body = text.partition("\n")
-    async_import = "from kubeloop.clients.resource import ResourceClient"
-    assert body.count(async_import) == 1, "the clientset imports ResourceClient in another way"
-    blocking_import = "from kubeloop.blocking._generated.clients import ResourceClient"
-    return f"{_FIRST_LINE}\n{body.replace(async_import, blocking_import)}"
+    resource = "    from kubeloop.clients.resource import ResourceClient\n"
+    kinds = "    from kubeloop.clients.kinds import (\n"
+    assert body.count(resource) == body.count(kinds) == 1, "the clientset has other imports"
+    first = "        ScalableClient,\n"
+    body = body.replace(resource, "").replace(first, f"        ResourceClient,\n{first}")
+    blocking = "    from kubeloop.blocking._generated.clients import (\n"
+    return f"{_FIRST_LINE}\n{body.replace(kinds, blocking)}"
 
 
 # --- the classes
 
 
 def _clients() -> str:
-    imports = _Imports()
+    imports = _Imports({source.name for source in SOURCES})
     classes = [_class(source, imports) for source in SOURCES]
-    exported = "".join(f'    "{name}",\n' for name in sorted(_GENERATED))
-    variables = "".join(f"{line}\n" for line in imports.variables())
-    return (
-        f"{_FIRST_LINE}\n\n{_HEAD}{imports.text()}\n__all__ = [\n{exported}]\n\n{variables}"
-        + "".join(f"\n\n{text}" for text in classes)
+    imports.names.add("Any")
+    # The kinds whose clients have a class of their own.
+    names = "".join(
+        f'    "{each.name}": {each.name},\n' for each in SOURCES if each.module in {"kinds", "pods"}
     )
+    classes.append(
+        f"_FORMS: dict[str, type[ResourceClient[Any]]] = {{\n{names}}}\n\n\n"
+        "def resource_form(kind: object) -> type[ResourceClient[Any]]:\n"
+        '    """The class of the clients of a kind."""\n'
+        "    if not isinstance(kind, type):\n"
+        "        return ResourceClient\n"
+        "    return _FORMS.get(clients.client_class(kind).__name__, ResourceClient)\n"
+    )
+    return _file(imports, classes, sorted({*_GENERATED, "resource_form"}, key=_rank))
+
+
+def _client() -> str:
+    imports = _Imports({CLIENT})
+    imports.add(["Clientset"], _Module("clients", "client"))
+    text = [
+        f"class {CLIENT}(Clientset):",
+        '    """The blocking form of the methods of `kubeloop.Client`."""',
+        "",
+        "    _reference: LoopReference[runtime.Client]",
+    ]
+    for source in CLIENT_SOURCES:
+        text += _methods(source, _Module(source.package, source.module), imports)
+    return _file(imports, ["\n".join(text) + "\n"], [CLIENT])
+
+
+def _file(imports: _Imports, classes: Sequence[str], exported: Sequence[str]) -> str:
+    names = ", ".join(f'"{name}"' for name in exported)
+    variables = "".join(f"{line}\n" for line in imports.variables())
+    body = "".join(f"\n\n{text}" for text in classes)
+    # Names of the API; and the type arguments of bases, which are text.
+    head = _HEAD.format(rules="A002" if exported == [CLIENT] else "A002, F401")
+    packages = ("cache", "clients", "discovery", "rest", "runtime")
+    imports.packages = {each for each in packages if re.search(rf"(?<![.\w]){each}\.\w", body)}
+    text = f"{_FIRST_LINE}\n\n{head}{imports.text()}\n__all__ = [{names}]\n\n{variables}{body}"
+    return _formatted(text)
 
 
 def _class(source: Source, imports: _Imports) -> str:
-    text = ["@final"]
-    target = f"{source.package}.{source.protocol or source.name}"
-    if source.generic:
-        text.append(f"class {source.name}(Generic[T]):")
-        target += "[T]"
-        imports.names |= {"Generic", "T"}
-    else:
-        text.append(f"class {source.name}:")
     module = _Module(source.package, source.module)
-    text += [
-        f'    """The blocking form of `kubeloop.{source.package}.{source.name}`."""',
-        "",
-        '    __slots__ = ("_reference",)',
-        "",
-        f"    def __init__(self, reference: LoopReference[{target}]) -> None:",
-        "        self._reference = reference",
-        "",
-        "    def __repr__(self) -> str:",
-        '        return f"blocking {self._reference!r}"',
-    ]
+    node = module.class_of(source.name)
+    base = next(
+        (each for each in map(_source, node.bases) if each.partition("[")[0] in _GENERATED), ""
+    )
+    is_generic = any("[T]" in _source(each) for each in node.bases)
+    target = f"{source.package}.{source.protocol or source.name}{'[T]' if is_generic else ''}"
+    if is_generic:
+        imports.names |= {"Generic", "T"} if not base else {"T"}
+    if base:
+        expression = ast.parse(base, mode="eval").body
+        imports.add(_names(expression) | _strings(expression), module)
+    text = []
+    if "final" in map(ast.unparse, node.decorator_list):
+        imports.names.add("final")
+        text.append("@final")
+    text.append(
+        f"class {source.name}{f'({base})' if base else '(Generic[T])' if is_generic else ''}:"
+    )
+    text.append(f'    """The blocking form of `kubeloop.{source.package}.{source.name}`."""')
+    if base:
+        text += ["", "    __slots__ = ()", "", f"    _reference: LoopReference[{target}]"]
+    else:
+        text += [
+            "",
+            '    __slots__ = ("_reference",)',
+            "",
+            f"    def __init__(self, reference: LoopReference[{target}]) -> None:",
+            "        self._reference = reference",
+            "",
+            "    def __repr__(self) -> str:",
+            '        return f"blocking {self._reference!r}"',
+        ]
     for name, kind in ATTRIBUTES.get(source.name, {}).items():
         text += ["", "    @property", f"    def {name}(self) -> {kind}:"]
         text.append(f"        return {kind}(self._reference.then(lambda wrapped: wrapped.{name}))")
+    return "\n".join([*text, *_methods(source, module, imports)]) + "\n"
+
+
+def _methods(source: Source, module: _Module, imports: _Imports) -> list[str]:
+    text = []
     for method in module.methods(source.name):
         if not method.name.startswith("_") and method.name not in source.without:
             text += ["", _MethodWriter(method, source, module, imports).text()]
-    return "\n".join(text) + "\n"
+    return text
+
+
+@functools.cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
 
 
 class _Module:
     """The source of one module, and the modules that its names are imported from."""
 
     def __init__(self, package: str, module: str) -> None:
-        self.tree = ast.parse((ROOT / package / f"{module}.py").read_text("utf-8"))
+        self.tree = _tree(ROOT / package / f"{module}.py")
         self.package = package
-        init = ast.parse((ROOT / package / "__init__.py").read_text("utf-8"))
+        init = _tree(ROOT / package / "__init__.py")
         self._exported = {alias.name for node in ast.walk(init) for alias in _aliases(node)}
         self._modules = dict(self._imported())
 
-    def methods(self, name: str) -> list[Method]:
+    def class_of(self, name: str) -> ast.ClassDef:
         classes = (node for node in self.tree.body if isinstance(node, ast.ClassDef))
-        found = next(node for node in classes if node.name == name)
-        return [node for node in found.body if isinstance(node, Method)]
+        return next(node for node in classes if node.name == name)
+
+    def methods(self, name: str) -> list[Method]:
+        return [node for node in self.class_of(name).body if isinstance(node, Method)]
 
     def module_of(self, name: str) -> str:
         """The module to import a name from; empty for builtins."""
@@ -230,23 +329,30 @@ def _aliases(node: ast.AST) -> Iterable[ast.alias]:
 class _Imports:
     """The names that the classes use, and their imports."""
 
-    def __init__(self) -> None:
-        self.names = {"final"}
+    def __init__(self, local: Iterable[str]) -> None:
+        self.names: set[str] = set()
+        self.packages: set[str] = set()
+        self._local = set(local)  # classes of the file itself
+        self._eager = {"clients"}  # needed when the file is imported, or when a method is called
         self._modules: dict[str, str] = {
+            "Any": "typing",
             "final": "typing",
             "Generic": "typing",
             "TypeVar": "typing",
         }
         self._type_variables: dict[str, str] = {"T": 'T = TypeVar("T")'}
 
-    def add(self, names: Iterable[str], module: _Module) -> None:
+    def add(self, names: Iterable[str], module: _Module, *, eager: bool = False) -> None:
         for name in names:
+            if eager:
+                self._eager.add(name)
             if name in _GENERATED or name in _BODY_NAMES:
                 self.names.add(name)
             elif (variable := _variable(name, module)) is not None:
                 self._type_variables[name] = _source(variable)
                 self.names.add(name)
                 self.add(_strings(variable) - {name}, module)
+                self.add(_names(variable.value), module, eager=True)
             elif origin := module.module_of(name):
                 self._modules[name] = origin
                 self.names.add(name)
@@ -257,23 +363,30 @@ class _Imports:
         ]
 
     def text(self) -> str:
-        by_module: dict[str, set[str]] = {"typing": {"TYPE_CHECKING", "TypeVar"}}
-        for name in self.names - set(self._type_variables) - _GENERATED:
-            origin = _BODY_NAMES.get(name) or self._modules[name]
-            by_module.setdefault(origin, set()).add(name)
-        by_module["kubeloop"] = {source.package for source in SOURCES}
-        by_module["kubeloop.blocking.reference"] = {"LoopReference"}
-        # The models and the streams are large: imported for type checkers only.
-        lazy_ones = ("kubeloop.wire.", "kubeloop.streams")
-        models = {origin for origin in by_module if origin.startswith(lazy_ones)}
-        first_party = {each for each in by_module if each.startswith("kubeloop")} - models
-        standard = set(by_module) - models - first_party
-        blocks = [
-            "".join(_import(origin, by_module[origin]) for origin in sorted(each))
-            for each in (standard, first_party)
-        ]
-        lazy = "".join(f"    {_import(origin, by_module[origin])}" for origin in sorted(models))
-        return "\n".join(blocks) + f"\nif TYPE_CHECKING:\n{lazy}"
+        names = self.names - set(self._type_variables) - self._local
+        imported = {(self._origin(name), name) for name in names}
+        imported |= {("typing", "TYPE_CHECKING"), ("typing", "TypeVar")}
+        imported |= {("kubeloop.blocking.reference", "LoopReference")}
+        imported |= {("kubeloop", package) for package in self.packages}
+        # What only annotations need is large: imported for type checkers.
+        lazy = {each for each in imported if self._is_lazy(*each)}
+        eager = "".join(map(_import, sorted(imported - lazy)))
+        return f"{eager}\nif TYPE_CHECKING:\n" + "".join(
+            f"    {_import(each)}" for each in sorted(lazy)
+        )
+
+    def _origin(self, name: str) -> str:
+        if name in _GENERATED:
+            return "kubeloop.blocking._generated.clients"
+        return _BODY_NAMES.get(name) or self._modules[name]
+
+    def _is_lazy(self, origin: str, name: str) -> bool:
+        is_other = origin.startswith("kubeloop") and not origin.startswith("kubeloop.blocking.")
+        return is_other and name not in self._eager
+
+
+def _import(imported: tuple[str, str]) -> str:
+    return f"from {imported[0]} import {imported[1]}\n"
 
 
 def _variable(name: str, module: _Module) -> ast.Assign | None:
@@ -298,29 +411,28 @@ class _MethodWriter:
         assert method.returns is not None
         result = _awaited(method.returns)  # a plain method that returns a coroutine is async too
         self._is_async = isinstance(method, ast.AsyncFunctionDef) or result is not None
-        if result is not None:
-            method.returns = result
+        self._result = result or method.returns
         self._method = method
         self._source = source
         self._module = module
         self._imports = imports
         self._decorators = {ast.unparse(each) for each in method.decorator_list}
-        self._returned = ast.unparse(method.returns)
+        self._is_property = bool(self._decorators & {"property", "cached_property"})
+        self._returned = ast.unparse(self._result)
         self._is_context = "asynccontextmanager" in self._decorators or self._returned.startswith(
             "AbstractAsyncContextManager["
         )
-        self._items = "" if self._is_context else self._item_type(method.returns)
+        self._items = "" if self._is_context else self._item_type(self._result)
 
     def text(self) -> str:
         """The whole method, or both methods for a command."""
         if self._returned == "RemoteCommand":
             return f"{self._command('', 'ExecResult')}\n\n{self._command('open_', 'Process')}"
-        start, end = f"    def {self._method.name}(", f") -> {self._returns()}:"
+        head = f"    def {self._method.name}({self._parameters()}) -> {self._returns()}:"
         if "overload" in self._decorators:
             self._imports.add(["overload"], self._module)
-            return f"    @overload\n{_wrapped(start, self._parameters(), f'{end} ...')}"
-        decorator = "    @property\n" if "property" in self._decorators else ""
-        head = _wrapped(start, self._parameters(), end)
+            return f"    @overload\n{head} ..."
+        decorator = "    @property\n" if self._is_property else ""
         return f"{decorator}{head}\n{self._docstring()}{self._body()}"
 
     def _command(self, prefix: str, returned: str) -> str:
@@ -329,15 +441,15 @@ class _MethodWriter:
         self._imports.add([returned], self._module)
         if prefix:
             self._imports.add(["AbstractContextManager"], self._module)
-            head_end = f") -> AbstractContextManager[{returned}]:"
+            returns = f"AbstractContextManager[{returned}]"
             text = f"As `{name}`, for a block that talks to the program."
             docstring = f'        """{text}"""\n'
             body = self._statement("open", last=returned)
         else:
-            head_end = f") -> {returned}:"
+            returns = returned
             docstring = self._docstring().replace(f"with pods.{name}(", f"with pods.open_{name}(")
             body = self._statement("call")
-        head = _wrapped(f"    def {prefix}{name}(", self._parameters(), head_end)
+        head = f"    def {prefix}{name}({self._parameters()}) -> {returns}:"
         return f"{head}\n{docstring}{body}"
 
     # --- the signature
@@ -351,17 +463,20 @@ class _MethodWriter:
         return item
 
     def _returns(self) -> str:
-        assert self._method.returns is not None
         if self._items:
             self._imports.add(["Stream"], self._module)
             return f"Stream[{self._items}]"
-        found = self._type(self._method.returns)
+        if self._returned in _FORM_OF:
+            form = _FORM_OF[self._returned]
+            self._imports.add([form], self._module)
+            return form
+        returns = self._type(self._result)
         if self._is_context:
             self._imports.add(["AbstractContextManager"], self._module)
-            return f"AbstractContextManager[{_type_argument(found)}]"
-        return found
+            return f"AbstractContextManager[{_type_argument(returns)}]"
+        return returns
 
-    def _parameters(self) -> list[str]:
+    def _parameters(self) -> str:
         arguments = self._method.args
         plain = [*arguments.posonlyargs, *arguments.args]
         missing: list[ast.expr | None] = [None] * (len(plain) - len(arguments.defaults))
@@ -375,21 +490,20 @@ class _MethodWriter:
             texts.append(f"*{self._parameter(arguments.vararg, None)}")
         elif arguments.kwonlyargs:
             texts.append("*")
-        return (
-            texts
-            + [
-                self._parameter(each, default)
-                for each, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
-            ]
-            + ([f"**{self._parameter(arguments.kwarg, None)}"] if arguments.kwarg else [])
-        )
+        texts += [
+            self._parameter(each, default)
+            for each, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+        ]
+        if arguments.kwarg:
+            texts.append(f"**{self._parameter(arguments.kwarg, None)}")
+        return ", ".join(texts)
 
     def _parameter(self, parameter: ast.arg, default: ast.expr | None) -> str:
         text = parameter.arg
         if parameter.annotation is not None:
             text += f": {self._type(parameter.annotation)}"
         if default is not None:
-            self._imports.add(_names(default), self._module)
+            self._imports.add(_names(default), self._module, eager=True)
             text += f" = {_source(default)}"
         return text
 
@@ -410,16 +524,18 @@ class _MethodWriter:
     # --- the body
 
     def _body(self) -> str:
-        returned = self._returned.partition("[")[0]
-        if returned in _GENERATED:
-            expression = "".join(_joined(self._async_call()))
-            line = f"        return {returned}(self._reference.then(lambda wrapped: {expression}))"
-            if len(line) <= WIDTH:
-                return line
-            return (
-                f"        return {returned}(\n"
-                f"            self._reference.then(lambda wrapped: {expression})\n        )"
-            )
+        form = _FORM_OF.get(self._returned.partition("[")[0], "")
+        if self._returned == "Self":
+            form = "type(self)"
+        if form:
+            chosen = FORMS.get((self._source.name, self._method.name), "")
+            first = ""
+            if chosen:
+                self._imports.add(_names(ast.parse(chosen, mode="eval").body), self._module)
+                first = f"        form: type[{self._returns()}] = {chosen}\n"
+                form = "form"
+            then = f"self._reference.then(lambda wrapped: {self._async_call()})"
+            return f"{first}        return {form}({then})"
         if self._items:
             return self._statement("stream")
         if self._is_context:
@@ -431,23 +547,17 @@ class _MethodWriter:
 
     def _statement(self, method: str, *, last: str = "") -> str:
         """The call of a method of the reference; `last` is its second argument."""
-        head, arguments, tail = self._async_call()
         result = "" if self._returned == "None" else "return "
-        whole = "".join(_joined((head, arguments, tail)))
         more = f", {last}" if last else ""
-        line = f"        {result}self._reference.{method}(lambda wrapped: {whole}{more})"
-        if len(line) <= WIDTH:
-            return line
-        inner = _wrapped(f"            lambda wrapped: {head}", arguments, tail)
-        if last:
-            inner += f",\n            {last},"
-        return f"        {result}self._reference.{method}(\n{inner}\n        )"
+        return (
+            f"        {result}self._reference.{method}(lambda wrapped: {self._async_call()}{more})"
+        )
 
-    def _async_call(self) -> tuple[str, list[str], str]:
-        """The call of the async method: its start, its arguments, its end."""
+    def _async_call(self) -> str:
+        """The call of the async method."""
         name = self._method.name
-        if "property" in self._decorators:
-            return f"wrapped.{name}", [], ""
+        if self._is_property:
+            return f"wrapped.{name}"
         arguments = self._method.args
         passed = [self._argument(each) for each in (*arguments.posonlyargs, *arguments.args)[1:]]
         if arguments.vararg:
@@ -455,17 +565,25 @@ class _MethodWriter:
         passed += [f"{each.arg}={self._argument(each)}" for each in arguments.kwonlyargs]
         if arguments.kwarg:
             passed.append(f"**{arguments.kwarg.arg}")
+        call = f"wrapped.{name}({', '.join(passed)})"
         if self._items and self._is_async and not _yields(self._method):
             self._imports.add(["iterate_awaited"], self._module)
-            return f"iterate_awaited(wrapped.{name}(", passed, "))"
+            return f"iterate_awaited({call})"
         if self._is_overloaded():
             self._imports.add(["Callable", "cast"], self._module)
-            result = self._items or self._returns()
-            container = "AsyncIterator" if self._items else "Awaitable"
-            self._imports.add([container], self._module)
-            whole = f"Callable[..., {container}[{result}]]"
-            return f'cast("{whole}", wrapped.{name})(', passed, ")"
-        return f"wrapped.{name}(", passed, ")"
+            whole = f"Callable[..., {self._async_result()}]"
+            return f'cast("{whole}", wrapped.{name})({", ".join(passed)})'
+        return call
+
+    def _async_result(self) -> str:
+        """What an overloaded async method returns."""
+        returned = self._returned.partition("[")[0]
+        if returned in _FORM_OF:
+            package = "cache" if returned == "SharedInformer" else "clients"
+            return f"{package}.{self._returned}"
+        container = "AsyncIterator" if self._items else "Awaitable"
+        self._imports.add([container], self._module)
+        return f"{container}[{self._items or self._returns()}]"
 
     def _argument(self, parameter: ast.arg) -> str:
         annotation = ast.unparse(parameter.annotation) if parameter.annotation else ""
@@ -542,37 +660,23 @@ def _type_argument(text: str) -> str:
     return text.partition("[")[2].removesuffix("]")
 
 
-# --- layout, as ruff format
-
-
-def _joined(parts: tuple[str, list[str], str]) -> tuple[str, str, str]:
-    return parts[0], ", ".join(parts[1]), parts[2]
-
-
-def _wrapped(head: str, items: Sequence[str], tail: str) -> str:
-    """One line, or the items on a separate line, or one line per item."""
-    line = f"{head}{', '.join(items)}{tail}"
-    if len(line) <= WIDTH:
-        return line
-    indent = " " * (len(head) - len(head.lstrip()))
-    inner = f"{indent}    {', '.join(items)}"
-    if len(inner) <= WIDTH and len(items) > 1:
-        return f"{head}\n{inner}\n{indent}{tail}"
-    each = "".join(f"{indent}    {item},\n" for item in items)
-    return f"{head}\n{each}{indent}{tail}"
-
-
-def _import(module: str, names: set[str]) -> str:
-    ordered = sorted(names, key=_rank)
-    line = f"from {module} import {', '.join(ordered)}\n"
-    if len(line) <= WIDTH + 1:
-        return line
-    return f"from {module} import (\n" + "".join(f"    {name},\n" for name in ordered) + ")\n"
-
-
 def _rank(name: str) -> tuple[bool, bool, str]:
     """Constants first, then classes, then functions."""
-    return not name.isupper(), not name[0].isupper(), name.casefold()
+    return not name.isupper(), not name[0].isupper(), name
+
+
+def _formatted(text: str) -> str:
+    """The text in the layout of the repository."""
+    for command in (("check", "--fix", "--quiet", "--select=I"), ("format", "--quiet")):
+        ran = subprocess.run(
+            [sys.executable, "-m", "ruff", *command, f"--stdin-filename={ROOT}/client.py", "-"],
+            input=text,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        text = ran.stdout
+    return text
 
 
 if __name__ == "__main__":

@@ -9,7 +9,14 @@ from typing import Any, assert_type
 
 import pytest
 
-from kubeloop.blocking import Client, ResourceClient, Stream, retry_on_conflict
+from kubeloop.blocking import (
+    Client,
+    PodClient,
+    ResourceClient,
+    Stream,
+    WorkloadClient,
+    retry_on_conflict,
+)
 from kubeloop.blocking._generated.clients import MetadataClient
 from kubeloop.clients import ALL_NAMESPACES, WaitTimeout, WatchEvent
 from kubeloop.config import ClusterConfig
@@ -25,14 +32,14 @@ from .conftest import a_pod, until
 
 
 @pytest.fixture
-def pods(client: Client) -> ResourceClient[Pod]:
+def pods(client: Client) -> PodClient:
     return client.core_v1.pods()
 
 
 # --- one result
 
 
-def test_the_verbs_are_those_of_the_async_client(pods: ResourceClient[Pod]) -> None:
+def test_the_verbs_are_those_of_the_async_client(pods: PodClient) -> None:
     made = pods.create(a_pod(app="web"))
     made.metadata.labels = {"app": "front"}
     updated = pods.update(made)
@@ -44,7 +51,7 @@ def test_the_verbs_are_those_of_the_async_client(pods: ResourceClient[Pod]) -> N
     assert pods.get_or_none("web") is None
 
 
-def test_errors_have_the_same_classes(pods: ResourceClient[Pod]) -> None:
+def test_errors_have_the_same_classes(pods: PodClient) -> None:
     pods.create(a_pod())
 
     with pytest.raises(AlreadyExists):
@@ -73,14 +80,14 @@ def test_an_unknown_kind_is_an_error_at_the_first_call(client: Client) -> None:
         nothing.list()
 
 
-def test_another_namespace_is_another_client(pods: ResourceClient[Pod]) -> None:
+def test_another_namespace_is_another_client(pods: PodClient) -> None:
     shop = pods.in_namespace("shop")
 
     assert shop.namespace == "shop"
     assert pods.namespace is None
 
 
-def test_parts_of_objects_are_written_alone(pods: ResourceClient[Pod]) -> None:
+def test_parts_of_objects_are_written_alone(pods: PodClient) -> None:
     pods.create(a_pod())
 
     pods.status.patch("web", {"status": {"phase": "Running"}}, type="merge")
@@ -160,7 +167,7 @@ def test_the_rest_client_sends_other_requests(client: Client) -> None:
 
 
 def test_an_edit_sends_the_difference_at_the_end_of_its_block(
-    pods: ResourceClient[Pod], server: APIServer
+    pods: PodClient, server: APIServer
 ) -> None:
     pods.create(a_pod())
 
@@ -173,7 +180,7 @@ def test_an_edit_sends_the_difference_at_the_end_of_its_block(
     assert pod.metadata.labels == {"by": "another"}  # from the response of the server
 
 
-def test_an_edit_that_fails_sends_nothing_and_raises_its_error(pods: ResourceClient[Pod]) -> None:
+def test_an_edit_that_fails_sends_nothing_and_raises_its_error(pods: PodClient) -> None:
     pods.create(a_pod())
 
     def change() -> None:
@@ -188,12 +195,12 @@ def test_an_edit_that_fails_sends_nothing_and_raises_its_error(pods: ResourceCli
     assert not pods.get("web").metadata.annotations
 
 
-def test_an_edit_of_a_missing_object_does_not_enter_the_block(pods: ResourceClient[Pod]) -> None:
+def test_an_edit_of_a_missing_object_does_not_enter_the_block(pods: PodClient) -> None:
     with pytest.raises(NotFound), pods.edit("web"):
         pytest.fail("the block was entered")
 
 
-def test_an_edit_that_is_rejected_raises_at_the_end_of_its_block(pods: ResourceClient[Pod]) -> None:
+def test_an_edit_that_is_rejected_raises_at_the_end_of_its_block(pods: PodClient) -> None:
     pods.create(a_pod())
 
     def change() -> None:
@@ -206,7 +213,7 @@ def test_an_edit_that_is_rejected_raises_at_the_end_of_its_block(pods: ResourceC
 
 
 def test_a_change_function_is_called_in_the_callers_thread(
-    pods: ResourceClient[Pod],
+    pods: PodClient,
 ) -> None:
     pods.create(a_pod())
     threads = []
@@ -223,7 +230,7 @@ def test_a_change_function_is_called_in_the_callers_thread(
 
 @pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt, StopIteration])
 def test_an_error_of_a_change_function_propagates(
-    pods: ResourceClient[Pod], error: type[BaseException]
+    pods: PodClient, error: type[BaseException]
 ) -> None:
     pods.create(a_pod())
 
@@ -235,7 +242,7 @@ def test_an_error_of_a_change_function_propagates(
     assert pods.exists("web")
 
 
-def test_a_change_is_retried_on_a_conflict(pods: ResourceClient[Pod]) -> None:
+def test_a_change_is_retried_on_a_conflict(pods: PodClient) -> None:
     pods.create(a_pod())
     tries: list[Pod] = []
 
@@ -253,7 +260,7 @@ def test_a_change_is_retried_on_a_conflict(pods: ResourceClient[Pod]) -> None:
 # --- streams
 
 
-def test_each_iterates_over_all_pages(pods: ResourceClient[Pod]) -> None:
+def test_each_iterates_over_all_pages(pods: PodClient) -> None:
     names = [f"web-{index:03}" for index in range(150)]
     for name in names:
         pods.create(a_pod(name))
@@ -261,7 +268,7 @@ def test_each_iterates_over_all_pages(pods: ResourceClient[Pod]) -> None:
     assert [pod.metadata.name for pod in pods.each(page_size=40)] == names
 
 
-def test_a_watch_returns_initial_objects_and_changes(pods: ResourceClient[Pod]) -> None:
+def test_a_watch_returns_initial_objects_and_changes(pods: PodClient) -> None:
     pods.create(a_pod("first"))
 
     with pods.watch() as events:
@@ -274,9 +281,7 @@ def test_a_watch_returns_initial_objects_and_changes(pods: ResourceClient[Pod]) 
         next(events)
 
 
-def test_leaving_a_watch_closes_it_at_the_server(
-    pods: ResourceClient[Pod], server: APIServer
-) -> None:
+def test_leaving_a_watch_closes_it_at_the_server(pods: PodClient, server: APIServer) -> None:
     pods.create(a_pod())
     version = pods.list().version
     pods.create(a_pod("second"))
@@ -288,7 +293,7 @@ def test_leaving_a_watch_closes_it_at_the_server(
     until(lambda: server.stats().watches.watchers == 0)
 
 
-def test_an_error_is_raised_after_the_items(pods: ResourceClient[Pod], server: APIServer) -> None:
+def test_an_error_is_raised_after_the_items(pods: PodClient, server: APIServer) -> None:
     pods.create(a_pod())
     server.expire_history()
 
@@ -299,14 +304,14 @@ def test_an_error_is_raised_after_the_items(pods: ResourceClient[Pod], server: A
     assert list(events) == []
 
 
-def test_a_log_is_read_line_by_line(pods: ResourceClient[Pod], server: APIServer) -> None:
+def test_a_log_is_read_line_by_line(pods: PodClient, server: APIServer) -> None:
     pods.create(a_pod())
     server.set_log("default", "web", "one\ntwo\n")
 
     assert list(pods.logs("web")) == ["one", "two"]
 
 
-def test_a_wait_ends_with_the_condition_or_the_timeout(pods: ResourceClient[Pod]) -> None:
+def test_a_wait_ends_with_the_condition_or_the_timeout(pods: PodClient) -> None:
     pods.create(a_pod())
     pods.status.patch("web", {"status": {"phase": "Running"}}, type="merge")
 
@@ -315,7 +320,7 @@ def test_a_wait_ends_with_the_condition_or_the_timeout(pods: ResourceClient[Pod]
         pods.wait_for("web", condition="Ready", timeout=0.05)
 
 
-def test_until_waits_for_an_event(pods: ResourceClient[Pod]) -> None:
+def test_until_waits_for_an_event(pods: PodClient) -> None:
     version = pods.list().version
     pods.create(a_pod())
 
@@ -420,7 +425,7 @@ def test_the_repr_of_a_client_names_the_server_after_its_first_use(
 
     assert repr(pods) == "blocking not used yet"
     pods.list()
-    assert repr(pods) == "blocking ResourceClient(pods in default)"
+    assert repr(pods) == "blocking PodClient(pods in default)"
     assert server.url in repr(client)
     assert client.namespace == "default"
 
@@ -436,9 +441,9 @@ def test_an_unreachable_server_is_a_kubeloop_error() -> None:
 
 
 def types(client: Client) -> None:
-    assert_type(client.core_v1.pods("shop"), ResourceClient[Pod])
-    assert_type(client.apps_v1.deployments("shop"), ResourceClient[Deployment])
-    assert_type(client.resource(Deployment), ResourceClient[Deployment])
+    assert_type(client.core_v1.pods("shop"), PodClient)
+    assert_type(client.apps_v1.deployments("shop"), WorkloadClient[Deployment])
+    assert_type(client.resource(Deployment), WorkloadClient[Deployment])
     assert_type(client.resource("v1", "Pod"), ResourceClient[dict[str, Any]])
     assert_type(client.metadata(Pod), MetadataClient)
     pods = client.core_v1.pods()
@@ -452,7 +457,7 @@ def types(client: Client) -> None:
     assert_type(client.apply(Pod()), Pod)
     with pods.edit("web") as pod:
         assert_type(pod, Pod)
-    client.apps_v1.deployments().evict("web")  # type: ignore[misc] # only pods are evicted
+    client.apps_v1.deployments().evict("web")  # type: ignore[attr-defined] # only pods are evicted
 
 
 def test_threads_that_modify_one_object_lose_no_increment(client: Client) -> None:

@@ -208,7 +208,8 @@ class Scenario:
 
     async def newest_version(self) -> str:
         """The version of a fresh list."""
-        return (await self._objects.list()).version
+        version: str = (await self._objects.list()).version
+        return version
 
     async def until(self, met: Callable[[], bool]) -> None:
         """Wait for a condition."""

@@ -21,7 +21,7 @@ async def test_nothing_is_read_or_connected_before_it_is_used() -> None:
 
     pods = client.resource(Pod, namespace="shop")
 
-    assert repr(pods) == "ResourceClient(pods in shop)"
+    assert repr(pods) == "PodClient(pods in shop)"
     assert client.stats().requests == 0
     await client.aclose()
 

@@ -7,14 +7,13 @@ from typing import Any
 import pytest
 
 from kubeloop import blocking, runtime
-from kubeloop.clients import APIClient
+from kubeloop.clients import APIClient, ClientOptions
 from kubeloop.config import ClusterConfig
 from kubeloop.errors import InvalidArgument, TimeoutExceeded
 from kubeloop.kit import TokenBucket
 from kubeloop.rest import JsonCodec, RESTClient, ServerWarning
 from kubeloop.testing.server.faults import Reply
 from kubeloop.testing.server.service import Service
-from kubeloop.wire.core.v1 import Pod
 from tests.support.clocks import InstantClock
 
 from .conftest import Recorder
@@ -116,4 +115,4 @@ def test_a_client_over_another_one_has_its_tuning() -> None:
 
     over = runtime.Client.over(client)
 
-    assert over.resource(Pod)._collection.tune_gc
+    assert over.options == client.options == ClientOptions(tune_gc=True)

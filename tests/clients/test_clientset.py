@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import subprocess
 import sys
 from pathlib import Path
@@ -95,8 +94,3 @@ def test_no_kind_is_imported_before_it_is_used() -> None:
     )
 
     assert ran.stdout.strip() == "[]"
-
-
-def test_actions_belong_to_all_clients_and_types_say_whose_they_are() -> None:
-    """TYP-1: the types of a client decide which it has (tests/typing)."""
-    assert "Pod" in str(inspect.signature(ResourceClient.evict))

@@ -467,7 +467,7 @@ async def test_a_kind_known_only_by_name_is_looked_up(server: Service, client: A
     with pytest.raises(UnsupportedMediaType):
         await websites.patch("a", {"spec": {}}, type="strategic")
     await websites.status.patch("a", {"status": {"replicas": 1}}, type="merge")
-    assert (await websites.scale.get("a")).status.replicas == 1
+    assert (await websites.subresource("scale").get("a")).status.replicas == 1
 
 
 async def test_what_the_server_rejects_is_raised(client: APIClient) -> None:

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from kubeloop.clients import PAGE_SIZE, ListOptions, ObjectList, Pager
+from kubeloop.clients import PAGE_SIZE, ClientOptions, ListOptions, ObjectList, Pager
 from kubeloop.clients.collection import Collection
 from kubeloop.clients.object_codecs import TypedCodec
 from kubeloop.clients.paging import read_page
@@ -279,7 +279,7 @@ async def test_the_garbage_collector_is_paused_only_on_request(
     monkeypatch.setattr(codec, "decode_item", observe)
     items = [{"metadata": {"name": f"p{n}"}} for n in range(3)]
     rest = cast("RESTClient", Recorder({"kind": "PodList", "apiVersion": "v1", "items": items}))
-    collection = Collection(rest, resource_of(Pod), tune_gc=tune_gc)
+    collection = Collection(rest, resource_of(Pod), options=ClientOptions(tune_gc=tune_gc))
 
     await read_page(collection, codec, ListOptions())
 
@@ -292,7 +292,7 @@ async def test_the_garbage_collector_runs_again_when_the_last_of_two_lists_is_de
 
     async def read() -> None:
         rest = cast("RESTClient", Recorder({"kind": "PodList", "apiVersion": "v1", "items": items}))
-        collection = Collection(rest, resource_of(Pod), tune_gc=True)
+        collection = Collection(rest, resource_of(Pod), options=ClientOptions(tune_gc=True))
         await read_page(collection, TypedCodec(Pod), ListOptions())
         states.append(gc.isenabled())
 
@@ -305,7 +305,7 @@ async def test_the_garbage_collector_runs_again_when_the_last_of_two_lists_is_de
 async def test_what_a_program_has_frozen_stays_frozen_after_a_list() -> None:
     async def read() -> None:
         rest = cast("RESTClient", Recorder({"kind": "PodList", "apiVersion": "v1", "items": []}))
-        collection = Collection(rest, resource_of(Pod), tune_gc=True)
+        collection = Collection(rest, resource_of(Pod), options=ClientOptions(tune_gc=True))
         await read_page(collection, TypedCodec(Pod), ListOptions())
 
     gc.unfreeze()

@@ -342,8 +342,8 @@ async def test_a_revision_of_a_set_is_restored_with_its_patch(client: APIClient)
 async def test_what_has_no_rollout_is_rejected(client: APIClient) -> None:
     with pytest.raises(NotFound):
         await client.apps_v1.deployments().rollout("web").wait()
-    with pytest.raises(InvalidArgument, match="only deployments, stateful sets and daemon sets"):
-        client.resource(Pod).rollout("web")  # type: ignore[misc] # the rule
+    with pytest.raises(AttributeError, match="rollout is a method of DaemonSetClient and Workload"):
+        client.resource(Pod).rollout("web")  # type: ignore[attr-defined] # the rule
     with pytest.raises(InvalidArgument, match="only deployments can be paused"):
         await client.apps_v1.daemon_sets().rollout("web").pause()
 

@@ -64,7 +64,7 @@ async def test_a_custom_kind_is_scaled_when_its_status_has_the_number(
     sites = client.resource("example.com/v1", "Website")
     site = {"apiVersion": "example.com/v1", "kind": "Website", "metadata": {"name": "web"}}
     await sites.create({**site, "spec": {"replicas": 1}})
-    waiting = asyncio.create_task(sites.scale.set("web", 2, wait=True, timeout=5))
+    waiting = asyncio.create_task(sites.subresource("scale").set("web", 2, wait=True, timeout=5))
     while not any(
         seen.verb == "watch" and seen.resource == "websites" for seen in server.faults.requests
     ):

@@ -176,7 +176,7 @@ async def test_a_custom_kind_is_edited_with_its_subresources(
 
     async with things.status.edit("w") as mine:
         mine["status"] = {"note": "seen"}
-        async with things.scale.edit("w") as scale:
+        async with things.subresource("scale").edit("w") as scale:
             scale.spec.replicas = 3
     async with things.edit("w") as mine:
         mine["metadata"]["finalizers"] = []

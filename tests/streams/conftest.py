@@ -8,7 +8,7 @@ from typing import final
 
 import pytest
 
-from kubeloop.clients import ResourceClient
+from kubeloop.clients import PodClient
 from kubeloop.config import ClusterConfig
 from kubeloop.kit import TaskOwner
 from kubeloop.runtime import Client
@@ -95,7 +95,7 @@ async def proxy(server: APIServer) -> AsyncIterator[CuttingProxy]:
 
 
 @pytest.fixture
-async def pods(proxy: CuttingProxy) -> AsyncIterator[ResourceClient[Pod]]:
+async def pods(proxy: CuttingProxy) -> AsyncIterator[PodClient]:
     """A client of the pods in `default`, through the proxy."""
     config = ClusterConfig(server=proxy.url, namespace="default", anonymous=True)
     async with Client(config, clock=FastClock()) as client:
@@ -147,14 +147,14 @@ def ended_status(name: str, *, exit_code: int = 0) -> ContainerStatus:
     )
 
 
-async def create(pods: ResourceClient[Pod], pod: Pod) -> Pod:
+async def create(pods: PodClient, pod: Pod) -> Pod:
     """Create a pod with its status."""
     stored = await pods.create(pod)
     stored.status = pod.status
     return await pods.status.update(stored)
 
 
-async def end(pods: ResourceClient[Pod], name: str, *containers: str) -> None:
+async def end(pods: PodClient, name: str, *containers: str) -> None:
     """Let the containers of a pod end, and with them their logs."""
     async with pods.status.edit(name) as pod:
         pod.status.phase = "Succeeded"

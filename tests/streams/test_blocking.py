@@ -11,12 +11,11 @@ from typing import assert_type
 
 import pytest
 
-from kubeloop.blocking import Client, PortConnection, Process, ResourceClient, Stream
+from kubeloop.blocking import Client, PodClient, PortConnection, Process, Stream
 from kubeloop.errors import InvalidArgument
 from kubeloop.streams import ExecResult, LogEntry, LogLine, NonZeroExitCode, PortForward
 from kubeloop.testing import APIServer, running_in_thread
 from kubeloop.testing.server.kubelet.processes import Process as ServedProcess
-from kubeloop.wire.core.v1 import Pod
 
 from .conftest import pod_of
 
@@ -39,7 +38,7 @@ def server() -> Iterator[APIServer]:
 
 
 @pytest.fixture
-def pods(server: APIServer) -> Iterator[ResourceClient[Pod]]:
+def pods(server: APIServer) -> Iterator[PodClient]:
     """A client of pods, with the running pod `web`."""
     with Client(server.config) as client:
         pods = client.core_v1.pods("default")
@@ -53,14 +52,14 @@ def pods(server: APIServer) -> Iterator[ResourceClient[Pod]]:
         yield pods
 
 
-def test_exec_returns_the_result(pods: ResourceClient[Pod]) -> None:
+def test_exec_returns_the_result(pods: PodClient) -> None:
     assert pods.exec("web", ["ls"]).text == "bin\n"
     assert pods.exec("web", ["cat"], stdin="through").stdout == b"through"
     with pytest.raises(NonZeroExitCode):
         pods.exec("web", ["false"], check=True)
 
 
-def test_a_process_is_talked_to_in_a_block(pods: ResourceClient[Pod]) -> None:
+def test_a_process_is_talked_to_in_a_block(pods: PodClient) -> None:
     with pods.open_exec("web", ["cat"], stdin=True) as process:
         process.stdin.write("one\n")
         assert next(process.stdout) == b"one\n"
@@ -72,7 +71,7 @@ def test_a_process_is_talked_to_in_a_block(pods: ResourceClient[Pod]) -> None:
 
 
 def test_errors_of_a_process_are_raised_in_the_thread_of_the_caller(
-    pods: ResourceClient[Pod],
+    pods: PodClient,
 ) -> None:
     with pods.open_exec("web", ["cat"]) as process:
         with pytest.raises(InvalidArgument, match="no stdin"):
@@ -81,7 +80,7 @@ def test_errors_of_a_process_are_raised_in_the_thread_of_the_caller(
             process.resize(80, 24)
 
 
-def test_ports_are_forwarded(pods: ResourceClient[Pod]) -> None:
+def test_ports_are_forwarded(pods: PodClient) -> None:
     with (
         pods.port_forward("web", 8080) as local,
         socket.create_connection(("127.0.0.1", local.port)) as connection,
@@ -93,7 +92,7 @@ def test_ports_are_forwarded(pods: ResourceClient[Pod]) -> None:
         assert list(direct) == [b"ping"]
 
 
-def test_files_are_copied(server: APIServer, pods: ResourceClient[Pod], tmp_path: Path) -> None:
+def test_files_are_copied(server: APIServer, pods: PodClient, tmp_path: Path) -> None:
     files = server.kubelet.files({"/etc/motd": "hi"})
 
     assert pods.copy_from("web", "/etc/motd", tmp_path / "motd").files == 1
@@ -102,7 +101,7 @@ def test_files_are_copied(server: APIServer, pods: ResourceClient[Pod], tmp_path
     assert files["/tmp/copy"] == b"hi"
 
 
-def test_logs_of_many_pods_are_a_stream(server: APIServer, pods: ResourceClient[Pod]) -> None:
+def test_logs_of_many_pods_are_a_stream(server: APIServer, pods: PodClient) -> None:
     server.set_log("default", "web", "one\ntwo\n")
 
     with pods.log_entries(selector="app=web", follow=True) as entries:
@@ -110,7 +109,7 @@ def test_logs_of_many_pods_are_a_stream(server: APIServer, pods: ResourceClient[
         assert [next(lines), next(lines)] == ["one", "two"]
 
 
-def test_the_types_are_those_of_the_async_methods(pods: ResourceClient[Pod]) -> None:
+def test_the_types_are_those_of_the_async_methods(pods: PodClient) -> None:
     def check() -> None:
         assert_type(pods.exec("web", ["ls"]), ExecResult)
         assert_type(pods.open_exec("web", ["ls"]), AbstractContextManager[Process])

@@ -8,20 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from kubeloop.clients import ResourceClient
+from kubeloop.clients import PodClient
 from kubeloop.errors import InvalidArgument
 from kubeloop.streams import CopyFailed, CopyProgress
 from kubeloop.testing import APIServer
 from kubeloop.testing.server.kubelet.files import File, FileTree, Link
 from kubeloop.testing.server.kubelet.processes import Process as ServedProcess
-from kubeloop.wire.core.v1 import Pod
 from tests.support.tar_headers import raw_header
 
 from .conftest import CuttingProxy, create, pod_of
 
 
 @pytest.fixture
-async def files(server: APIServer, pods: ResourceClient[Pod]) -> FileTree:
+async def files(server: APIServer, pods: PodClient) -> FileTree:
     """The files of the pod `web`."""
     await create(pods, pod_of("web"))
     return server.kubelet.files(
@@ -35,7 +34,7 @@ async def files(server: APIServer, pods: ResourceClient[Pod]) -> FileTree:
 
 
 async def test_a_folder_is_copied_from_a_container(
-    pods: ResourceClient[Pod], files: FileTree, tmp_path: Path
+    pods: PodClient, files: FileTree, tmp_path: Path
 ) -> None:
     done = await pods.copy_from("web", "/srv/www", tmp_path / "site")
 
@@ -46,7 +45,7 @@ async def test_a_folder_is_copied_from_a_container(
 
 
 async def test_a_file_is_copied_into_a_folder(
-    pods: ResourceClient[Pod], files: FileTree, tmp_path: Path
+    pods: PodClient, files: FileTree, tmp_path: Path
 ) -> None:
     await pods.copy_from("web", "/srv/www/run", f"{tmp_path}/")
     await pods.copy_from("web", "/srv/www/run", f"{tmp_path}/other")
@@ -58,7 +57,7 @@ async def test_a_file_is_copied_into_a_folder(
 
 
 async def test_a_folder_is_copied_to_a_container(
-    pods: ResourceClient[Pod], files: FileTree, tmp_path: Path
+    pods: PodClient, files: FileTree, tmp_path: Path
 ) -> None:
     (tmp_path / "site" / "deep").mkdir(parents=True)
     (tmp_path / "site" / "deep" / "big").write_bytes(bytes(3_000_000))
@@ -80,14 +79,14 @@ async def test_a_folder_is_copied_to_a_container(
 
 
 async def test_a_link_that_leads_outside_is_refused(
-    pods: ResourceClient[Pod], files: FileTree, tmp_path: Path
+    pods: PodClient, files: FileTree, tmp_path: Path
 ) -> None:
     with pytest.raises(CopyFailed, match=r"bad/out': a link to '/etc/passwd', outside.*0 files"):
         await pods.copy_from("web", "/srv/bad", tmp_path / "bad")
 
 
 async def test_a_malformed_archive_ends_the_copy(
-    server: APIServer, pods: ResourceClient[Pod], files: FileTree, tmp_path: Path
+    server: APIServer, pods: PodClient, files: FileTree, tmp_path: Path
 ) -> None:
     """The shape of CVE-2025-8194."""
     server.kubelet.command("tar", stdout=raw_header("data", size=b"-0000000001") + bytes(100_000))
@@ -97,7 +96,7 @@ async def test_a_malformed_archive_ends_the_copy(
 
 
 async def test_errors_of_tar_are_reported(
-    server: APIServer, pods: ResourceClient[Pod], files: FileTree, tmp_path: Path
+    server: APIServer, pods: PodClient, files: FileTree, tmp_path: Path
 ) -> None:
     with pytest.raises(CopyFailed, match=r"exit code 2: tar: ./gone: Cannot stat: No such file"):
         await pods.copy_from("web", "/srv/gone", tmp_path / "gone")
@@ -113,7 +112,7 @@ async def test_errors_of_tar_are_reported(
 async def test_an_interrupted_copy_says_what_is_complete(
     server: APIServer,
     proxy: CuttingProxy,
-    pods: ResourceClient[Pod],
+    pods: PodClient,
     files: FileTree,
     tmp_path: Path,
 ) -> None:

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from kubeloop.clients import ResourceClient
+from kubeloop.clients import PodClient
 from kubeloop.errors import (
     BadRequest,
     Forbidden,
@@ -28,7 +28,6 @@ from kubeloop.streams.process import MessageConnection, open_socket
 from kubeloop.streams.tunnel import V4Tunnel
 from kubeloop.testing import APIServer, User
 from kubeloop.testing.server.kubelet.processes import Process as ServedProcess
-from kubeloop.wire.core.v1 import Pod
 
 from .conftest import CuttingProxy, create, pod_of, service_of
 
@@ -40,7 +39,7 @@ async def cat(process: ServedProcess) -> int:
 
 
 @pytest.fixture
-async def web(server: APIServer, pods: ResourceClient[Pod]) -> ResourceClient[Pod]:
+async def web(server: APIServer, pods: PodClient) -> PodClient:
     """A client of pods, with the running pod `web`."""
     await create(pods, pod_of("web"))
     server.kubelet.command("cat", cat)
@@ -49,16 +48,14 @@ async def web(server: APIServer, pods: ResourceClient[Pod]) -> ResourceClient[Po
     return pods
 
 
-async def test_a_command_returns_its_output_and_exit_code(web: ResourceClient[Pod]) -> None:
+async def test_a_command_returns_its_output_and_exit_code(web: PodClient) -> None:
     """WTC-13: one handshake over GET offers v5 and v4."""
     result = await web.exec("web", ["ls", "/"])
 
     assert (result.text, result.stderr, result.exit_code) == ("bin\netc\n", b"careful\n", 0)
 
 
-async def test_the_request_has_the_streams_that_are_used(
-    server: APIServer, web: ResourceClient[Pod]
-) -> None:
+async def test_the_request_has_the_streams_that_are_used(server: APIServer, web: PodClient) -> None:
     """WTC-16"""
     await web.exec("web", ["ls", "-l"], container="app")
     async with web.exec("web", ["cat"], stdin=True, tty=True):
@@ -79,10 +76,10 @@ async def test_the_request_has_the_streams_that_are_used(
     }
 
 
-async def test_a_silent_connection_has_a_heartbeat(web: ResourceClient[Pod]) -> None:
+async def test_a_silent_connection_has_a_heartbeat(web: PodClient) -> None:
     """WTC-19: a ping every 5 s; `kubeloop.rest.WebSocket` gives up after 61 s."""
     seen: list[float | None] = []
-    rest = web._collection.rest
+    rest = web._objects.collection.rest
 
     class Sender:
         async def websocket(
@@ -91,7 +88,7 @@ async def test_a_silent_connection_has_a_heartbeat(web: ResourceClient[Pod]) -> 
             seen.append(heartbeat)
             return await rest.websocket(request, heartbeat=heartbeat, **options)
 
-    request = await web._collection.request(
+    request = await web._objects.collection.request(
         "get", name="web", subresource="exec", params={"command": "ls", "stdout": "true"}
     )
     socket = await open_socket(cast("RequestSender", Sender()), request, ("v5.channel.k8s.io",))
@@ -100,14 +97,14 @@ async def test_a_silent_connection_has_a_heartbeat(web: ResourceClient[Pod]) -> 
     assert seen == [5.0]
 
 
-async def test_input_is_passed_on_unchanged(web: ResourceClient[Pod]) -> None:
+async def test_input_is_passed_on_unchanged(web: PodClient) -> None:
     """WTC-C10"""
     data = bytes(range(256)) * 4000
 
     assert (await web.exec("web", ["cat"], stdin=data)).stdout == data
 
 
-async def test_a_process_is_talked_to(web: ResourceClient[Pod]) -> None:
+async def test_a_process_is_talked_to(web: PodClient) -> None:
     async with web.exec("web", ["cat"], stdin=True) as process:
         await process.stdin.write("one\n")
         lines = process.stdout.lines()
@@ -119,7 +116,7 @@ async def test_a_process_is_talked_to(web: ResourceClient[Pod]) -> None:
         assert await process.wait() == 0
 
 
-async def test_a_terminal_can_be_resized(server: APIServer, web: ResourceClient[Pod]) -> None:
+async def test_a_terminal_can_be_resized(server: APIServer, web: PodClient) -> None:
     """WTC-17"""
 
     async def sizes(process: ServedProcess) -> int:
@@ -134,14 +131,14 @@ async def test_a_terminal_can_be_resized(server: APIServer, web: ResourceClient[
         assert await process.stdout.read() == b"120x40"
 
 
-async def test_a_failed_program_is_an_error_only_with_check(web: ResourceClient[Pod]) -> None:
+async def test_a_failed_program_is_an_error_only_with_check(web: PodClient) -> None:
     """WTC-C8"""
     assert (await web.exec("web", ["false"])).exit_code == 1
     with pytest.raises(NonZeroExitCode, match="exec false in web: exit code 1: no"):
         await web.exec("web", ["false"], check=True)
 
 
-async def test_errors_of_the_server_are_raised(web: ResourceClient[Pod]) -> None:
+async def test_errors_of_the_server_are_raised(web: PodClient) -> None:
     """WTC-22"""
     await create(web, pod_of("two", "app", "side"))
 
@@ -155,7 +152,7 @@ async def test_errors_of_the_server_are_raised(web: ResourceClient[Pod]) -> None
         web.exec("web", "ls /")
 
 
-async def test_a_missing_role_is_named_with_both_verbs(web: ResourceClient[Pod]) -> None:
+async def test_a_missing_role_is_named_with_both_verbs(web: PodClient) -> None:
     async with APIServer(tokens={"t": User(name="ann")}, rbac=True) as server:
         client = server.client(server.config.replace(token="t"))
         with pytest.raises(Forbidden, match="grant the verbs get and create on pods/exec"):
@@ -163,7 +160,7 @@ async def test_a_missing_role_is_named_with_both_verbs(web: ResourceClient[Pod])
 
 
 async def test_a_connection_that_is_lost_is_an_error(
-    server: APIServer, proxy: CuttingProxy, web: ResourceClient[Pod]
+    server: APIServer, proxy: CuttingProxy, web: PodClient
 ) -> None:
     async with web.exec("web", ["cat"], stdin=True) as process:
         await process.stdin.write(b"x" * 100)
@@ -174,9 +171,7 @@ async def test_a_connection_that_is_lost_is_an_error(
             await process.wait()
 
 
-async def test_a_cancelled_call_ends_the_program(
-    server: APIServer, web: ResourceClient[Pod]
-) -> None:
+async def test_a_cancelled_call_ends_the_program(server: APIServer, web: PodClient) -> None:
     """WTC-21"""
     started, ended = asyncio.Event(), asyncio.Event()
 
@@ -198,9 +193,7 @@ async def test_a_cancelled_call_ends_the_program(
     await ended.wait()
 
 
-async def test_a_reader_that_sleeps_stops_the_program(
-    server: APIServer, web: ResourceClient[Pod]
-) -> None:
+async def test_a_reader_that_sleeps_stops_the_program(server: APIServer, web: PodClient) -> None:
     written = 0
 
     async def flood(process: ServedProcess) -> int:
@@ -226,7 +219,7 @@ async def test_a_reader_that_sleeps_stops_the_program(
 
 
 @pytest.mark.timeout(20)
-async def test_a_hundred_commands_run_at_once(web: ResourceClient[Pod]) -> None:
+async def test_a_hundred_commands_run_at_once(web: PodClient) -> None:
     async def run(number: int) -> bytes:
         return (await web.exec("web", ["cat"], stdin=str(number))).stdout
 
@@ -236,7 +229,7 @@ async def test_a_hundred_commands_run_at_once(web: ResourceClient[Pod]) -> None:
 
 
 async def test_attach_connects_to_the_program_of_the_container(
-    server: APIServer, web: ResourceClient[Pod]
+    server: APIServer, web: PodClient
 ) -> None:
     server.kubelet.attach(cat)
 
@@ -246,15 +239,15 @@ async def test_attach_connects_to_the_program_of_the_container(
 # --- older servers
 
 
-async def open_v4(pods: ResourceClient[Pod], subresource: str, **params: str) -> MessageConnection:
+async def open_v4(pods: PodClient, subresource: str, **params: str) -> MessageConnection:
     """A connection as with a server that speaks v4.channel.k8s.io only."""
-    request = await pods._collection.request(
+    request = await pods._objects.collection.request(
         "get", name="web", subresource=subresource, params=params
     )
-    return await open_socket(pods._collection.rest, request, ("v4.channel.k8s.io",))
+    return await open_socket(pods._objects.collection.rest, request, ("v4.channel.k8s.io",))
 
 
-async def test_v4_runs_programs_and_refuses_to_close_stdin(web: ResourceClient[Pod]) -> None:
+async def test_v4_runs_programs_and_refuses_to_close_stdin(web: PodClient) -> None:
     """WTC-15"""
     socket = await open_v4(web, "exec", command="cat", stdin="true", stdout="true")
     process = Process(socket, "exec cat in web", stdin=True, stderr=False, tty=False)
@@ -268,7 +261,7 @@ async def test_v4_runs_programs_and_refuses_to_close_stdin(web: ResourceClient[P
         process.abort()
 
 
-async def test_v4_forwards_one_connection(server: APIServer, web: ResourceClient[Pod]) -> None:
+async def test_v4_forwards_one_connection(server: APIServer, web: PodClient) -> None:
     async def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"hello " + await reader.readline())
         writer.write_eof()
@@ -287,9 +280,7 @@ async def test_v4_forwards_one_connection(server: APIServer, web: ResourceClient
 # --- targets
 
 
-async def test_a_service_is_one_of_its_ready_pods(
-    server: APIServer, web: ResourceClient[Pod]
-) -> None:
+async def test_a_service_is_one_of_its_ready_pods(server: APIServer, web: PodClient) -> None:
     server.kubelet.command("hostname", stdout="two", pod="shop-2", container="app")
     services = server.client().core_v1.services("default")
     await services.create(service_of("shop"))
@@ -304,16 +295,14 @@ async def test_a_service_is_one_of_its_ready_pods(
     assert (await web.exec("pod/shop-2", ["hostname"], container="app")).text == "two"
 
 
-async def test_a_target_of_another_kind_is_an_error(web: ResourceClient[Pod]) -> None:
+async def test_a_target_of_another_kind_is_an_error(web: PodClient) -> None:
     with pytest.raises(InvalidArgument, match="'node' is not one of pod, daemonset, deployment"):
         await web.exec("node/one", ["ls"])
     with pytest.raises(NotFound, match="GET deployments/gone in default"):
         await web.exec("deploy/gone", ["ls"])
 
 
-async def test_debug_adds_a_container_and_attaches(
-    server: APIServer, web: ResourceClient[Pod]
-) -> None:
+async def test_debug_adds_a_container_and_attaches(server: APIServer, web: PodClient) -> None:
     server.kubelet.attach(cat, container="debugger-*")
     call = asyncio.ensure_future(web.debug("web", image="busybox", stdin=b"hello"))
     while not (await web.get("web")).spec.ephemeral_containers:
@@ -325,6 +314,6 @@ async def test_debug_adds_a_container_and_attaches(
     assert (added.image, added.stdin) == ("busybox", True)
 
 
-async def test_a_container_that_does_not_start_is_an_error(web: ResourceClient[Pod]) -> None:
+async def test_a_container_that_does_not_start_is_an_error(web: PodClient) -> None:
     with pytest.raises(DebugFailed, match=r"debugger did not start within 0\.05 s"):
         await web.debug("web", image="busybox", name="debugger", wait_for=0.05)

@@ -8,7 +8,7 @@ from contextlib import aclosing
 
 import pytest
 
-from kubeloop.clients import ResourceClient
+from kubeloop.clients import PodClient
 from kubeloop.errors import InvalidArgument, NotFound
 from kubeloop.streams import LogEntry, LogGap, LogLine, LogStart
 from kubeloop.testing import APIServer
@@ -18,7 +18,6 @@ from kubeloop.wire.core.v1 import (
     ContainerStateTerminated,
     ContainerStateWaiting,
     ContainerStatus,
-    Pod,
 )
 
 from .conftest import CuttingProxy, create, end, pod_of, running_status, service_of
@@ -37,7 +36,7 @@ async def next_line(entries: AsyncGenerator[LogEntry, None]) -> str:
 
 
 async def test_a_followed_log_continues_after_a_lost_connection(
-    server: APIServer, proxy: CuttingProxy, pods: ResourceClient[Pod]
+    server: APIServer, proxy: CuttingProxy, pods: PodClient
 ) -> None:
     await create(pods, pod_of("web"))
     server.set_log("default", "web", "one\ntwo\n")
@@ -55,7 +54,7 @@ async def test_a_followed_log_continues_after_a_lost_connection(
 
 @pytest.mark.parametrize("follow", [True, False])
 async def test_the_time_of_a_line_is_a_datetime(
-    server: APIServer, pods: ResourceClient[Pod], *, follow: bool
+    server: APIServer, pods: PodClient, *, follow: bool
 ) -> None:
     await create(pods, pod_of("web"))
     server.set_log("default", "web", "one\n")
@@ -71,7 +70,7 @@ async def test_the_time_of_a_line_is_a_datetime(
 async def test_a_log_that_was_rotated_meanwhile_has_a_gap(
     server: APIServer,
     proxy: CuttingProxy,
-    pods: ResourceClient[Pod],
+    pods: PodClient,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     await create(pods, pod_of("web"))
@@ -109,7 +108,7 @@ def crashed_status(restarts: int) -> ContainerStatus:
 
 
 async def test_each_restart_begins_with_its_start_and_without_a_gap(
-    pods: ResourceClient[Pod],
+    pods: PodClient,
 ) -> None:
     """Also if the new run has ended before it was noticed: the previous log is then its own."""
     await create(pods, pod_of("web"))
@@ -145,7 +144,7 @@ async def test_each_restart_begins_with_its_start_and_without_a_gap(
 
 
 async def test_a_restarted_container_is_announced(
-    server: APIServer, proxy: CuttingProxy, pods: ResourceClient[Pod]
+    server: APIServer, proxy: CuttingProxy, pods: PodClient
 ) -> None:
     await create(pods, pod_of("web"))
     server.set_log("default", "web", "first run\n")
@@ -165,9 +164,7 @@ async def test_a_restarted_container_is_announced(
         assert found[-1] == LogStart("web", "app", 1)
 
 
-async def test_a_followed_log_ends_with_its_container(
-    server: APIServer, pods: ResourceClient[Pod]
-) -> None:
+async def test_a_followed_log_ends_with_its_container(server: APIServer, pods: PodClient) -> None:
     await create(pods, pod_of("web"))
     server.set_log("default", "web", "one\nno newline")
     lines = pods.logs("web", follow=True)
@@ -179,7 +176,7 @@ async def test_a_followed_log_ends_with_its_container(
 
 
 async def test_a_limit_counts_the_bytes_of_all_streams(
-    server: APIServer, proxy: CuttingProxy, pods: ResourceClient[Pod]
+    server: APIServer, proxy: CuttingProxy, pods: PodClient
 ) -> None:
     await create(pods, pod_of("web"))
     server.set_log("default", "web", "one\n")
@@ -193,7 +190,7 @@ async def test_a_limit_counts_the_bytes_of_all_streams(
 
 
 async def test_the_logs_of_all_containers_of_a_selector_are_read_one_after_the_other(
-    server: APIServer, pods: ResourceClient[Pod]
+    server: APIServer, pods: PodClient
 ) -> None:
     for name in ("web-2", "web-1"):
         await create(pods, pod_of(name, "app", "side", app="web"))
@@ -212,7 +209,7 @@ async def test_the_logs_of_all_containers_of_a_selector_are_read_one_after_the_o
 
 
 async def test_pods_that_come_later_are_followed_as_well(
-    server: APIServer, pods: ResourceClient[Pod]
+    server: APIServer, pods: PodClient
 ) -> None:
     await create(pods, pod_of("web-1", app="web"))
     server.set_log("default", "web-1", "one\n")
@@ -231,7 +228,7 @@ async def test_pods_that_come_later_are_followed_as_well(
         }
 
 
-async def test_more_containers_than_allowed_are_an_error(pods: ResourceClient[Pod]) -> None:
+async def test_more_containers_than_allowed_are_an_error(pods: PodClient) -> None:
     for name in ("web-1", "web-2"):
         await create(pods, pod_of(name, app="web"))
 
@@ -240,7 +237,7 @@ async def test_more_containers_than_allowed_are_an_error(pods: ResourceClient[Po
             pass
 
 
-async def test_a_slow_reader_stops_the_stream(server: APIServer, pods: ResourceClient[Pod]) -> None:
+async def test_a_slow_reader_stops_the_stream(server: APIServer, pods: PodClient) -> None:
     await create(pods, pod_of("web"))
     server.set_log("default", "web", "".join(f"line {each}\n" for each in range(3000)))
     entries = pods.log_entries("web", follow=True)
@@ -255,7 +252,7 @@ async def test_a_slow_reader_stops_the_stream(server: APIServer, pods: ResourceC
 
 
 async def test_the_log_of_a_deployment_is_that_of_a_ready_pod(
-    server: APIServer, pods: ResourceClient[Pod]
+    server: APIServer, pods: PodClient
 ) -> None:
     await create(pods, pod_of("web-1", ready=False, app="web"))
     await create(pods, pod_of("web-2", app="web"))
@@ -265,7 +262,7 @@ async def test_the_log_of_a_deployment_is_that_of_a_ready_pod(
     assert [line async for line in pods.logs("svc/web")] == ["ready"]
 
 
-async def test_errors_before_the_first_line_are_raised(pods: ResourceClient[Pod]) -> None:
+async def test_errors_before_the_first_line_are_raised(pods: PodClient) -> None:
     with pytest.raises(NotFound):
         await anext(pods.logs("gone", follow=True))
     with pytest.raises(InvalidArgument, match="either a pod or a selector"):

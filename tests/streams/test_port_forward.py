@@ -10,11 +10,10 @@ import struct
 
 import pytest
 
-from kubeloop.clients import ResourceClient
+from kubeloop.clients import PodClient
 from kubeloop.errors import InvalidArgument, NotFound, StreamBroken
 from kubeloop.streams import PortForwardFailed
 from kubeloop.testing import APIServer
-from kubeloop.wire.core.v1 import Pod
 
 from .conftest import CuttingProxy, create, pod_of, service_of
 
@@ -28,7 +27,7 @@ async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
 
 
 @pytest.fixture
-async def web(server: APIServer, pods: ResourceClient[Pod]) -> ResourceClient[Pod]:
+async def web(server: APIServer, pods: PodClient) -> PodClient:
     """A client of pods, with the pod `web` that echoes on port 8080."""
     await create(pods, pod_of("web", app="web"))
     server.kubelet.port(8080, echo)
@@ -48,7 +47,7 @@ async def ask(port: int, data: bytes, host: str = "127.0.0.1") -> bytes:
             await writer.wait_closed()
 
 
-async def test_a_local_port_leads_to_the_pod(web: ResourceClient[Pod]) -> None:
+async def test_a_local_port_leads_to_the_pod(web: PodClient) -> None:
     """WTC-26: the half-close is passed on, the answer follows it."""
     async with web.port_forward("web", 8080) as local:
         assert await ask(local.port, b"hello") == b"hello!"
@@ -60,9 +59,7 @@ async def test_a_local_port_leads_to_the_pod(web: ResourceClient[Pod]) -> None:
 
 
 @pytest.mark.timeout(20)
-async def test_a_hundred_connections_share_one_tunnel(
-    server: APIServer, web: ResourceClient[Pod]
-) -> None:
+async def test_a_hundred_connections_share_one_tunnel(server: APIServer, web: PodClient) -> None:
     async with web.port_forward("web", 8080) as local:
         data = [str(each).encode() * 10_000 for each in range(100)]
         answers = await asyncio.gather(*(ask(local.port, each) for each in data))
@@ -72,9 +69,7 @@ async def test_a_hundred_connections_share_one_tunnel(
 
 
 @pytest.mark.timeout(60)
-async def test_200_uploads_at_once_arrive_whole(
-    server: APIServer, web: ResourceClient[Pod]
-) -> None:
+async def test_200_uploads_at_once_arrive_whole(server: APIServer, web: PodClient) -> None:
     async def summarize(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(0)  # the first data has to wait
         writer.write(hashlib.sha256(await reader.read()).digest())
@@ -89,7 +84,7 @@ async def test_200_uploads_at_once_arrive_whole(
         assert (local.stats().failed, local.stats().tunnels) == (0, 1)
 
 
-async def test_large_data_passes_unchanged(web: ResourceClient[Pod]) -> None:
+async def test_large_data_passes_unchanged(web: PodClient) -> None:
     data = bytes(range(256)) * 40_000
 
     async def send(writer: asyncio.StreamWriter) -> None:
@@ -106,7 +101,7 @@ async def test_large_data_passes_unchanged(web: ResourceClient[Pod]) -> None:
 
 
 async def test_a_refused_connection_ends_and_the_forward_goes_on(
-    web: ResourceClient[Pod], caplog: pytest.LogCaptureFixture
+    web: PodClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     """WTC-C15"""
     async with web.port_forward("web", 9999, 8080) as local:
@@ -128,7 +123,7 @@ async def start_talking(port: int) -> tuple[asyncio.StreamReader, asyncio.Stream
 
 
 async def test_a_connection_that_the_pod_resets_is_reset(
-    server: APIServer, web: ResourceClient[Pod], caplog: pytest.LogCaptureFixture
+    server: APIServer, web: PodClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def reset(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(await reader.read(1))
@@ -152,7 +147,7 @@ async def test_a_connection_that_the_pod_resets_is_reset(
 
 @pytest.mark.parametrize("reconnect", [True, False])
 async def test_a_connection_whose_tunnel_is_lost_is_reset(
-    proxy: CuttingProxy, web: ResourceClient[Pod], *, reconnect: bool
+    proxy: CuttingProxy, web: PodClient, *, reconnect: bool
 ) -> None:
     raised: list[StreamBroken] = []
     try:
@@ -172,7 +167,7 @@ async def test_a_connection_whose_tunnel_is_lost_is_reset(
 
 
 async def test_connections_that_are_open_at_the_end_of_the_block_are_reset(
-    web: ResourceClient[Pod],
+    web: PodClient,
 ) -> None:
     async with web.port_forward("web", 8080) as local:
         reader, _ = await start_talking(local.port)
@@ -181,7 +176,7 @@ async def test_connections_that_are_open_at_the_end_of_the_block_are_reset(
         await reader.read()
 
 
-async def test_an_explicit_local_port_is_used_or_is_an_error(web: ResourceClient[Pod]) -> None:
+async def test_an_explicit_local_port_is_used_or_is_an_error(web: PodClient) -> None:
     """WTC-26"""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -192,7 +187,7 @@ async def test_an_explicit_local_port_is_used_or_is_an_error(web: ResourceClient
         assert local.port == port
 
 
-async def test_a_service_maps_its_ports(server: APIServer, web: ResourceClient[Pod]) -> None:
+async def test_a_service_maps_its_ports(server: APIServer, web: PodClient) -> None:
     await server.client().core_v1.services("default").create(service_of("web", 80, 8080))
 
     async with web.port_forward("svc/web", 80) as local:
@@ -202,7 +197,7 @@ async def test_a_service_maps_its_ports(server: APIServer, web: ResourceClient[P
             pass
 
 
-async def test_a_connection_without_a_listener(web: ResourceClient[Pod]) -> None:
+async def test_a_connection_without_a_listener(web: PodClient) -> None:
     async with web.open_connection("web", 8080) as connection:
         await connection.write(b"ping")
         assert await connection.read() == b"ping"
@@ -212,7 +207,7 @@ async def test_a_connection_without_a_listener(web: ResourceClient[Pod]) -> None
         await connection.write(b"late")
 
 
-async def test_a_refused_connection_is_an_error(web: ResourceClient[Pod]) -> None:
+async def test_a_refused_connection_is_an_error(web: PodClient) -> None:
     with pytest.raises(PortForwardFailed, match="refused"):
         async with web.open_connection("web", 9999) as connection:
             await connection.read()
@@ -221,9 +216,7 @@ async def test_a_refused_connection_is_an_error(web: ResourceClient[Pod]) -> Non
             pass
 
 
-async def test_a_lost_connection_fails_the_block(
-    proxy: CuttingProxy, web: ResourceClient[Pod]
-) -> None:
+async def test_a_lost_connection_fails_the_block(proxy: CuttingProxy, web: PodClient) -> None:
     """WTC-29"""
 
     async def forward() -> None:
@@ -236,7 +229,7 @@ async def test_a_lost_connection_fails_the_block(
 
 
 async def test_reconnect_follows_a_pod_that_is_replaced(
-    server: APIServer, proxy: CuttingProxy, web: ResourceClient[Pod]
+    server: APIServer, proxy: CuttingProxy, web: PodClient
 ) -> None:
     direct = server.client().core_v1
     pods = direct.pods("default")

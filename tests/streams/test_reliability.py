@@ -13,12 +13,11 @@ from typing import Any, TypeVar
 
 import pytest
 
-from kubeloop.clients import ResourceClient
+from kubeloop.clients import PodClient
 from kubeloop.errors import KubeError
 from kubeloop.runtime import Client
 from kubeloop.testing import APIServer, User
 from kubeloop.testing.server.kubelet.processes import Process
-from kubeloop.wire.core.v1 import Pod
 
 from .conftest import CuttingProxy, create, pod_of
 
@@ -27,7 +26,7 @@ SECRET = "s3cr3t-of-ann"
 
 
 @pytest.fixture
-async def web(server: APIServer, pods: ResourceClient[Pod]) -> ResourceClient[Pod]:
+async def web(server: APIServer, pods: PodClient) -> PodClient:
     """A client of pods, with the running pod `web`."""
     await create(pods, pod_of("web"))
     return pods
@@ -84,12 +83,12 @@ class Programs:
             self.ended += 1
 
 
-async def use_exec(pods: ResourceClient[Pod], _: Path) -> None:
+async def use_exec(pods: PodClient, _: Path) -> None:
     result = await pods.exec("web", ["cat"], stdin=b"x" * 200)
     assert result.stdout == b"x" * 200
 
 
-async def use_process(pods: ResourceClient[Pod], _: Path) -> None:
+async def use_process(pods: PodClient, _: Path) -> None:
     async with pods.exec("pod/web", ["cat"], stdin=True, tty=True) as process:
         await process.resize(80, 24)
         await process.stdin.write(b"hello")
@@ -98,7 +97,7 @@ async def use_process(pods: ResourceClient[Pod], _: Path) -> None:
         assert await process.wait() == 0
 
 
-async def use_forward(pods: ResourceClient[Pod], _: Path) -> None:
+async def use_forward(pods: PodClient, _: Path) -> None:
     async with pods.port_forward("web", 8080) as forward:
         try:
             await _say_hello(forward.port)
@@ -118,13 +117,13 @@ async def _say_hello(port: int) -> None:
         writer.transport.abort()
 
 
-async def use_connection(pods: ResourceClient[Pod], _: Path) -> None:
+async def use_connection(pods: PodClient, _: Path) -> None:
     async with pods.open_connection("web", 8080) as connection:
         await connection.write(b"hello")
         assert await connection.read() == b"hello"
 
 
-async def use_copy(pods: ResourceClient[Pod], folder: Path) -> None:
+async def use_copy(pods: PodClient, folder: Path) -> None:
     await pods.copy_to("web", folder / "one", "/tmp/")
     copied = await pods.copy_from("web", "/tmp/one", folder / "two")
     assert copied.files == 1
@@ -134,9 +133,9 @@ async def use_copy(pods: ResourceClient[Pod], folder: Path) -> None:
 @pytest.mark.parametrize("use", [use_exec, use_process, use_forward, use_connection, use_copy])
 async def test_cancellation_at_every_await_closes_the_remote_side(
     server: APIServer,
-    web: ResourceClient[Pod],
+    web: PodClient,
     tmp_path: Path,
-    use: Callable[[ResourceClient[Pod], Path], Coroutine[Any, Any, None]],
+    use: Callable[[PodClient, Path], Coroutine[Any, Any, None]],
 ) -> None:
     """WTC-21"""
     programs = Programs(server)
@@ -163,7 +162,7 @@ async def _awaitable(call: Awaitable[T]) -> T:
 
 @pytest.mark.timeout(20)
 async def test_a_line_of_ten_megabytes_passes_in_both_directions(
-    server: APIServer, web: ResourceClient[Pod]
+    server: APIServer, web: PodClient
 ) -> None:
     async def cat(process: Process) -> int:
         while chunk := await process.stdin.read(65536):
@@ -228,7 +227,7 @@ async def test_no_error_has_a_credential() -> None:
         assert SECRET not in text.replace('["nothing", SECRET]', "")
 
 
-async def _connect(pods: ResourceClient[Pod], port: int) -> None:
+async def _connect(pods: PodClient, port: int) -> None:
     async with pods.open_connection("web", port) as connection:
         await connection.read()
 

@@ -68,7 +68,7 @@ RECEIVERS: Mapping[str, tuple[str, ...]] = {
     "crd": ("CustomResourceDefinition",),
     "ctx": ("Context",),
     "delta": ("Delta",),
-    "deployments": ("ResourceClient[Deployment]",),
+    "deployments": ("WorkloadClient[Deployment]",),
     "elector": ("LeaderElector",),
     "error": ("ApiError",),
     "event": ("WatchEvent[Pod]",),
@@ -82,13 +82,13 @@ RECEIVERS: Mapping[str, tuple[str, ...]] = {
     "manager": ("Manager",),
     "page": ("Inspector",),
     "pod": ("Pod",),
-    "pods": ("ResourceClient[Pod]", "blocking.ResourceClient[Pod]", "SharedInformer[Pod]"),
+    "pods": ("PodClient", "blocking.PodClient", "SharedInformer[Pod]"),
     "process": ("Process", "kubeloop.testing.Process"),
     "queue": ("PriorityQueue[str]", "RateLimitingQueue[str]", "DeltaFIFO"),
     "recorder": ("EventRecorder", "FakeRecorder"),
     "reflector": ("Reflector",),
     "registration": ("Registration[Pod]",),
-    "resource": ("ResourceClient[Deployment]",),
+    "resource": ("WorkloadClient[Deployment]",),
     "response": ("Response",),
     "rest": ("RESTClient",),
     "result": ("Result", "RunResult", "ExecResult"),
@@ -576,7 +576,9 @@ from typing import Any
 import kubeloop
 from kubeloop import Client, ClusterConfig, Context, Manager, Result, blocking
 from kubeloop.cache import *
-from kubeloop.clients import ResourceClient, Rollout, RunResult, WatchEvent
+from kubeloop.clients import (
+    PodClient, ResourceClient, Rollout, RunResult, WatchEvent, WorkloadClient
+)
 from kubeloop.election import LeaderElector
 from kubeloop.errors import ApiError
 from kubeloop.events import EventBroadcaster, EventRecorder, FakeRecorder

@@ -7,18 +7,29 @@ from typing import Any, assert_type
 from kubeloop.clients import (
     ALL_NAMESPACES,
     APIClient,
+    CertificateSigningRequestClient,
+    DaemonSetClient,
+    DrainPlan,
     MetadataClient,
+    NamespaceClient,
+    NodeClient,
     ObjectList,
     PartialObjectMetadata,
+    PodClient,
     ResourceClient,
+    ScalableClient,
+    ServiceAccountClient,
+    ServiceClient,
     SubresourceClient,
     WatchEvent,
+    WorkloadClient,
 )
 from kubeloop.meta import GroupResource, GroupVersionResource
 from kubeloop.wire import Model, Quantity, Resource
-from kubeloop.wire.apps.v1 import Deployment, StatefulSet
+from kubeloop.wire.apps.v1 import Deployment, ReplicaSet, StatefulSet
 from kubeloop.wire.authentication.v1 import TokenRequest
 from kubeloop.wire.autoscaling.v1 import Scale
+from kubeloop.wire.certificates.v1 import CertificateSigningRequest
 from kubeloop.wire.core.v1 import (
     ConfigMap,
     Container,
@@ -27,6 +38,7 @@ from kubeloop.wire.core.v1 import (
     Node,
     Pod,
     PodSpec,
+    Service,
     ServiceAccount,
 )
 from kubeloop.wire.meta.v1 import ObjectMeta
@@ -43,10 +55,20 @@ class Website(Resource, group="example.com", version="v1", plural="websites"):
 
 async def collections(client: APIClient) -> None:
     pods = client.resource(Pod, namespace="shop")
-    assert_type(pods, ResourceClient[Pod])
-    assert_type(client.apps_v1.deployments("shop"), ResourceClient[Deployment])
-    assert_type(client.core_v1.nodes(), ResourceClient[Node])
-    assert_type(client.core_v1.pods(ALL_NAMESPACES), ResourceClient[Pod])
+    assert_type(pods, PodClient)
+    assert_type(pods.in_namespace("other"), PodClient)
+    assert_type(client.apps_v1.deployments("shop"), WorkloadClient[Deployment])
+    assert_type(client.resource(StatefulSet), WorkloadClient[StatefulSet])
+    assert_type(client.resource(ReplicaSet), ScalableClient[ReplicaSet])
+    assert_type(client.apps_v1.daemon_sets("shop"), DaemonSetClient)
+    assert_type(client.core_v1.nodes(), NodeClient)
+    assert_type(client.resource(Node), NodeClient)
+    assert_type(client.core_v1.pods(ALL_NAMESPACES), PodClient)
+    assert_type(client.resource(Service), ServiceClient)
+    assert_type(client.resource(ServiceAccount), ServiceAccountClient)
+    assert_type(client.resource(Namespace), NamespaceClient)
+    assert_type(client.resource(CertificateSigningRequest), CertificateSigningRequestClient)
+    assert_type(client.core_v1.config_maps("shop"), ResourceClient[ConfigMap])
     assert_type(client.resource(Website), ResourceClient[Website])
     assert_type(client.resource("example.com/v1", "Website"), ResourceClient[dict[str, Any]])
     assert_type(
@@ -115,13 +137,19 @@ async def actions(client: APIClient) -> None:
     assert_type(await accounts.token("builder", audiences=["vault"]), TokenRequest)
     namespaces = client.resource(Namespace)
     assert_type(namespaces.finalize, SubresourceClient[Namespace])
+    assert_type(await client.resource(Node).drain("node-7"), DrainPlan)
+    assert_type(await client.resource(Website).subresource("scale").set("web", 3), Scale)
+    assert_type(await client.resource("v1", "Pod").subresource("scale").get("web"), Scale)
     assert_type(await client.scales.get(GroupResource("apps", "deployments"), "shop", "web"), Scale)
 
 
 async def mistakes(client: APIClient) -> None:
     """Each line is wrong, and a type checker reports it, as the ignores prove."""
     deployments = client.apps_v1.deployments("shop")
-    await deployments.evict("web")  # type: ignore[misc] # only pods are evicted
+    await deployments.evict("web")  # type: ignore[attr-defined] # only pods are evicted
+    await client.core_v1.config_maps("shop").drain_plan("n")  # type: ignore[attr-defined] # nodes
+    client.resource("v1", "Pod").exec("web", ["ls"])  # type: ignore[attr-defined] # by the class
+    await client.apps_v1.daemon_sets().scale.set("a", 1)  # type: ignore[attr-defined] # no scale
     await deployments.create(Pod())  # type: ignore[arg-type] # another kind
     await deployments.patch("web", {}, type="merg")  # type: ignore[arg-type] # no such type
     await deployments.patch("web", {})  # type: ignore[call-arg] # the type is required

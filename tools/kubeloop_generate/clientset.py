@@ -5,6 +5,9 @@ from __future__ import annotations
 import keyword
 from collections.abc import Iterable, Sequence
 
+from kubeloop.clients.kinds import client_classes
+from kubeloop.clients.resource import ResourceClient
+
 from .discovery import ResourceRow
 from .document import BadDocument
 from .naming import attribute
@@ -20,7 +23,7 @@ imported when one of its methods is called.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypeVar, final
+from typing import TYPE_CHECKING, Protocol, TypeVar, cast, final
 
 from kubeloop.wire import Kind
 
@@ -53,7 +56,13 @@ def render_clientset(
     """The files by their path in the package of the clients; `modules` are by group version."""
     first_line = f"# Generated from {source} by tools/kubeloop_generate. Do not edit.\n"
     wire = [_import(module) for _, module in modules]
-    imports = sorted([*wire, "from kubeloop.clients.resource import ResourceClient"])
+    named = {cls.__name__ for cls in client_classes().values()}
+    kinds = "".join(f"        {name},\n" for name in sorted(named))
+    imports = [
+        f"from kubeloop.clients.kinds import (\n{kinds}    )",
+        "from kubeloop.clients.resource import ResourceClient",
+        *sorted(wire),
+    ]
     names = sorted(["Clientset", "Resources", *(_class_name(module) for _, module in modules)])
     parts = [
         _HEAD + "".join(f"    {line}\n" for line in imports),
@@ -108,16 +117,36 @@ def _method(module: str, row: ResourceRow) -> str:
     group, _, version = module.rpartition("_")
     parameters = "self, namespace: str | None = None" if row.namespaced else "self"
     argument = ", namespace=namespace" if row.namespaced else ""
-    returns = f"ResourceClient[{module}.{row.kind}]"
+    returns = _client(module, row.kind)
     head = f"    def {method_name(row)}({parameters}) -> {returns}:"
     if len(head) > 100:
         comma = "" if row.namespaced else ","  # as ruff format
         head = f"    def {method_name(row)}(\n        {parameters}{comma}\n    ) -> {returns}:"
+    call = f"self._client.resource({row.kind}{argument})"
+    if not returns.startswith("ResourceClient["):
+        call = _wrapped_cast(returns, call)
     return (
         f'\n{head}\n        """{row.kind}: `{row.plural}`."""\n'
         f"        from kubeloop.wire.{group}.{version} import {row.kind}\n\n"
-        f"        return self._client.resource({row.kind}{argument})\n"
+        f"        return {call}\n"
     )
+
+
+def _wrapped_cast(type_: str, call: str) -> str:
+    line = f'cast("{type_}", {call})'
+    if len(line) <= 100 - len("        return "):
+        return line
+    inner = f'"{type_}", {call}'
+    if len(inner) > 100 - 12:
+        inner = f'"{type_}",\n            {call},'
+    return f"cast(\n            {inner}\n        )"
+
+
+def _client(module: str, kind: str) -> str:
+    """The type of the client of a kind, with the class of its objects if it is generic."""
+    cls = client_classes().get(f"{module}.{kind}", ResourceClient)
+    is_generic = bool(getattr(cls, "__parameters__", ()))
+    return f"{cls.__name__}[{module}.{kind}]" if is_generic else cls.__name__
 
 
 def _clientset(modules: Iterable[str]) -> str:

@@ -12,14 +12,25 @@ own loop. Functions that a method takes are called in the caller's thread, excep
 (`wait_for`, `until`) and `progress`: those run in the loop thread and must be quick. Informers
 can be read from any thread; each handler has its own thread.
 The classes hold references to async clients. Their methods are generated
-(tools/generate_blocking.py): about eighty signatures, each with one line that runs the async
-method in the loop thread.
+(tools/generate_blocking.py), those of the client too: about a hundred signatures, each with one
+line that runs the async method in the loop thread.
 See also: `kubeloop.clients` (what the methods do), `kubeloop.runtime` (controllers).
 """
 
 from __future__ import annotations
 
-from ._generated.clients import ResourceClient
+from ._generated.clients import (
+    CertificateSigningRequestClient,
+    DaemonSetClient,
+    NamespaceClient,
+    NodeClient,
+    PodClient,
+    ResourceClient,
+    ScalableClient,
+    ServiceAccountClient,
+    ServiceClient,
+    WorkloadClient,
+)
 from .client import Client, retry_on_conflict
 from .errors import BlockingInLoop, LoopClosed, OpenedBeforeFork
 from .informer import Registration, SharedInformer
@@ -29,16 +40,25 @@ from .stream import Stream
 
 __all__ = [
     "BlockingInLoop",
+    "CertificateSigningRequestClient",
     "Client",
+    "DaemonSetClient",
     "LoopClosed",
+    "NamespaceClient",
+    "NodeClient",
     "OpenedBeforeFork",
+    "PodClient",
     "PortConnection",
     "Process",
     "ProcessInput",
     "ProcessOutput",
     "Registration",
     "ResourceClient",
+    "ScalableClient",
+    "ServiceAccountClient",
+    "ServiceClient",
     "SharedInformer",
     "Stream",
+    "WorkloadClient",
     "retry_on_conflict",
 ]

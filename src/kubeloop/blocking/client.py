@@ -2,74 +2,45 @@
 
 Guarantees: thread-safe; no connection is opened and no thread started before the first call. A
 forked child that uses a client of its parent opens its own connections at its first call.
-See also: `_generated.clients` (the verbs), `informer` (informers), `portal` (the loop thread).
+See also: `_generated.client` (the other methods), `_generated.clients` (the verbs), `informer`
+(informers), `portal` (the loop thread).
 """
 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import partial
-from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, Unpack, cast, final, overload
+from typing import TYPE_CHECKING, Self, TypeVar, final
 
 from kubeloop import clients, runtime
-from kubeloop.clients import AnyObject, ApplyOptions, Manifest, PartialObjectMetadata, ReadFormat
+from kubeloop.clients import ReadFormat
 from kubeloop.config import ClusterConfig
-from kubeloop.discovery import VersionInfo
 from kubeloop.errors import InvalidArgument, TransportError
 from kubeloop.kit import DEFAULT_RETRY, Backoff, Clock
-from kubeloop.meta import GroupVersionKind, GroupVersionResource
-from kubeloop.rest import Headers, ResponseLimits, RESTStats, WarningHandler
+from kubeloop.rest import Headers, ResponseLimits, WarningHandler
 from kubeloop.rest import RESTClient as AsyncRESTClient
-from kubeloop.runtime import InformerOptions
-from kubeloop.wire import Kind, Resource
-from kubeloop.wire.model import KindMeta
 
-from ._generated.clients import (
-    DeferredMapper,
-    DiscoveryClient,
-    MetadataClient,
-    ResourceClient,
-    RESTClient,
-    ScaleClient,
-)
-from ._generated.clientset import Clientset
+from ._generated.client import ClientVerbs
 from .calls import call, in_caller_thread
 from .context import BlockingContext
-from .informer import SharedInformer
 from .leadership import hold_leadership
 from .portal import PORTAL, ClientScope, Closable, Portal
 from .reference import LoopReference
 
-if TYPE_CHECKING:  # imported only by programs that use an informer or an election
-    from kubeloop import cache
-    from kubeloop.clients import (
-        Access,
-        AccessRules,
-        AppliedSet,
-        ObjectTree,
-        RunResult,
-        WriteOptions,
-    )
+if TYPE_CHECKING:  # imported only by programs that use an election
     from kubeloop.election import Leadership
     from kubeloop.runtime import LeaderElection
-    from kubeloop.wire.batch.v1 import Job
-    from kubeloop.wire.core.v1 import Event, Pod
 
-__all__ = ["Client", "DynamicClient", "retry_on_conflict"]
+__all__ = ["Client", "retry_on_conflict"]
 
-K = TypeVar("K", bound=Kind)
-R = TypeVar("R", bound=Resource)
 T = TypeVar("T")
-
-AnyKind = type[Kind] | KindMeta | str | GroupVersionResource | GroupVersionKind
 
 
 @final
-class Client(Clientset):
+class Client(ClientVerbs):
     """A client for one cluster.
 
         with Client() as client:                       # kubeconfig, or service account
@@ -121,9 +92,7 @@ class Client(Clientset):
         )
         create()  # validates the options here instead of at the first call
         self._connection = _Connection(create, rest)
-        self._reference: LoopReference[runtime.Client] = LoopReference(
-            self._connection.open, self._connection.scope
-        )
+        self._reference = LoopReference(self._connection.open, self._connection.scope)
         # Resource clients keep the reference, so this runs after the last of them is collected.
         weakref.finalize(self._reference, self._connection.close_soon).atexit = False
 
@@ -148,268 +117,8 @@ class Client(Clientset):
         """
         self._connection.close()
 
-    def stats(self) -> RESTStats:
-        """The requests of this process so far."""
-        return self._reference.read(lambda wrapped: wrapped.stats())
-
-    @property
-    def config(self) -> ClusterConfig:
-        """The configuration. Raises: ConfigError if none was passed and none is found."""
-        return self._reference.read(lambda wrapped: wrapped.config)
-
-    @property
-    def namespace(self) -> str:
-        """The default namespace."""
-        return self.config.namespace
-
     def __repr__(self) -> str:
         return f"blocking {self._reference!r}"
-
-    # --- resource clients
-
-    @overload
-    def resource(self, kind: type[K], /, *, namespace: str | None = ...) -> ResourceClient[K]: ...
-    @overload
-    def resource(
-        self, kind: KindMeta, /, *, namespace: str | None = ...
-    ) -> ResourceClient[Any]: ...
-    @overload
-    def resource(
-        self, api_version: str, kind: str, /, *, namespace: str | None = ...
-    ) -> ResourceClient[dict[str, Any]]: ...
-    @overload
-    def resource(
-        self, kind: GroupVersionKind | GroupVersionResource, /, *, namespace: str | None = ...
-    ) -> ResourceClient[dict[str, Any]]: ...
-    def resource(
-        self, what: AnyKind, kind: str = "", /, *, namespace: str | None = None
-    ) -> ResourceClient[Any]:
-        """A client for the objects of a kind: typed for a class, dicts for a name.
-
-        A name that is not built in is resolved by discovery at the first request, which fails
-        if there is no such kind.
-        """
-        return ResourceClient(
-            self._reference.then(
-                lambda wrapped: cast(
-                    "Callable[..., clients.ResourceClient[Any]]", wrapped.resource
-                )(*_kind_arguments(what, kind), namespace=namespace)
-            )
-        )
-
-    def metadata(
-        self, what: AnyKind, kind: str = "", /, *, namespace: str | None = None
-    ) -> MetadataClient:
-        """A client for the metadata of the objects of a kind, named as for `resource`."""
-        return MetadataClient(
-            self._reference.then(lambda wrapped: wrapped.metadata(what, kind, namespace=namespace))
-        )
-
-    @property
-    def dynamic(self) -> DynamicClient:
-        """A client for every kind as dicts, even if there is a class."""
-        return DynamicClient(self._reference.then(lambda wrapped: wrapped.dynamic))
-
-    @property
-    def scales(self) -> ScaleClient:
-        """A client for the scale subresource of any kind."""
-        return ScaleClient(self._reference.then(lambda wrapped: wrapped.scales))
-
-    @property
-    def rest(self) -> RESTClient:
-        """The REST client, for other requests."""
-        return RESTClient(self._reference.then(lambda wrapped: wrapped.rest))
-
-    # --- discovery
-
-    @property
-    def discovery(self) -> DiscoveryClient:
-        """Discovery without a cache."""
-        return DiscoveryClient(self._reference.then(lambda wrapped: wrapped.discovery))
-
-    @property
-    def mapper(self) -> DeferredMapper:
-        """Maps names to resources, with a cache that is refreshed for unknown names."""
-        return DeferredMapper(self._reference.then(lambda wrapped: wrapped.mapper))
-
-    def version(self) -> VersionInfo:
-        """The version of the server."""
-        return self._reference.call(lambda wrapped: wrapped.version())
-
-    # --- apply
-
-    @overload
-    def apply(self, what: K, **options: Unpack[ApplyOptions]) -> K: ...
-    @overload
-    def apply(self, what: dict[str, Any], **options: Unpack[ApplyOptions]) -> dict[str, Any]: ...
-    @overload
-    def apply(
-        self,
-        what: Iterable[AnyObject] | str | bytes | Path,
-        *,
-        kinds: Sequence[type[Kind]] = ...,
-        **options: Unpack[ApplyOptions],
-    ) -> list[AnyObject]: ...
-    def apply(
-        self,
-        what: Manifest,
-        *,
-        kinds: Sequence[type[Kind]] = (),
-        **options: Unpack[ApplyOptions],
-    ) -> Any:
-        """Server-side apply of an object, of several, of YAML text, or of a path to YAML.
-
-        Namespaces and CRDs are applied first, and it waits until a CRD is served; results are
-        in the order of the input. `namespace` is for objects without one; `owner` becomes the
-        controller of all; `kinds` are additional classes for decoding YAML. A rejected object
-        or an invalid document does not prevent the others; of invalid YAML nothing is applied.
-        Raises: Conflict if another manager owns a field, unless `force`; InvalidArgument for
-        invalid input; ApplyErrors with all errors and the applied objects, if there are
-        several. An interrupted call may have applied some objects.
-        """
-        return self._reference.call(
-            lambda wrapped: cast("Callable[..., Awaitable[Any]]", wrapped.apply)(
-                what, kinds=kinds, **options
-            )
-        )
-
-    def apply_set(
-        self,
-        name: str,
-        what: Manifest,
-        /,
-        *,
-        kinds: Sequence[type[Kind]] = (),
-        namespace: str | None = None,
-        force: bool = False,
-        **options: Unpack[WriteOptions],
-    ) -> AppliedSet:
-        """Apply a manifest, and delete what an earlier one had and this one has not.
-
-        The objects get a label, and a Secret of this name keeps their kinds and namespaces, as
-        with `kubectl apply --prune --applyset`; `configmaps/shop` uses a ConfigMap. Nothing is
-        deleted unless everything was applied. With `force`, fields of other managers and
-        members of other sets are taken over.
-        Raises: as `apply`; InvalidArgument for a set of another tool and for members of another
-        set; PruneFailed when something cannot be deleted. After an interrupted or failed call,
-        the next one completes it.
-        """
-        return self._reference.call(
-            lambda wrapped: wrapped.apply_set(
-                name, what, kinds=kinds, namespace=namespace, force=force, **options
-            )
-        )
-
-    # --- access, runs, relations
-
-    def can_i(
-        self,
-        verb: str,
-        what: type[Kind] | str,
-        /,
-        *,
-        name: str = "",
-        subresource: str = "",
-        namespace: str | None = None,
-    ) -> Access:
-        """Whether this client may do something: `if client.can_i("delete", Pod): ...`.
-
-        `what` is a class, a resource such as `deployments.apps`, or a path such as `/metrics`.
-        """
-        return self._reference.call(
-            lambda wrapped: wrapped.can_i(
-                verb, what, name=name, subresource=subresource, namespace=namespace
-            )
-        )
-
-    def what_can_i(self, *, namespace: str | None = None) -> AccessRules:
-        """Everything that this client may do in a namespace."""
-        return self._reference.call(lambda wrapped: wrapped.what_can_i(namespace=namespace))
-
-    def run(
-        self,
-        what: Pod | Job | str,
-        command: Sequence[str] = (),
-        /,
-        *,
-        namespace: str | None = None,
-        timeout: float | None = 600.0,
-        keep: bool = False,
-    ) -> RunResult:
-        """Run an image, a pod or a job to its end; returns exit code and logs.
-
-        The object is deleted afterwards, also after an error or Ctrl-C, unless `keep`.
-        Raises: WaitTimeout, which says what the pod waits for; RunInterrupted when it was deleted.
-        """
-        return self._reference.call(
-            lambda wrapped: wrapped.run(
-                what, command, namespace=namespace, timeout=timeout, keep=keep
-            )
-        )
-
-    def owners(self, obj: AnyObject, /) -> ObjectTree:
-        """The object with its owners, their owners, and so on."""
-        return self._reference.call(lambda wrapped: wrapped.owners(obj))
-
-    def children(self, obj: AnyObject, /) -> ObjectTree:
-        """The object with what it owns, what that owns, and so on.
-
-        `unread` names the resources that cannot be listed.
-        """
-        return self._reference.call(lambda wrapped: wrapped.children(obj))
-
-    def events_of(self, obj: AnyObject, /) -> list[Event]:
-        """The events about an object, oldest first."""
-        return self._reference.call(lambda wrapped: wrapped.events_of(obj))
-
-    # --- informers and leadership
-
-    @overload
-    def informer(
-        self, kind: cache.Watchable, /, *, model: type[T], **options: Unpack[InformerOptions[T]]
-    ) -> SharedInformer[T]: ...
-    @overload
-    def informer(
-        self,
-        kind: cache.Watchable,
-        /,
-        *,
-        metadata_only: Literal[True],
-        **options: Unpack[InformerOptions[PartialObjectMetadata]],
-    ) -> SharedInformer[PartialObjectMetadata]: ...
-    @overload
-    def informer(
-        self, kind: type[R], /, **options: Unpack[InformerOptions[R]]
-    ) -> SharedInformer[R]: ...
-    @overload
-    def informer(
-        self,
-        kind: GroupVersionKind | GroupVersionResource,
-        /,
-        **options: Unpack[InformerOptions[dict[str, Any]]],
-    ) -> SharedInformer[dict[str, Any]]: ...
-    def informer(
-        self,
-        kind: cache.Watchable,
-        /,
-        *,
-        model: type[Any] | None = None,
-        metadata_only: bool = False,
-        **options: Unpack[InformerOptions[Any]],
-    ) -> SharedInformer[Any]:
-        """An informer for the objects of a kind, in all namespaces unless one is given.
-
-        Objects are decoded as the class, as dicts if the kind is only a name, or as `model`: a
-        struct with the fields that you need. With `metadata_only` the server sends metadata
-        only. Functions among the options are called in the loop thread and must be quick.
-        """
-        return SharedInformer(
-            self._reference.then(
-                lambda client: cast("Callable[..., cache.SharedInformer[Any]]", client.informer)(
-                    kind, model=model, metadata_only=metadata_only, **options
-                )
-            )
-        )
 
     def leadership(self, election: LeaderElection) -> AbstractContextManager[Leadership]:
         """Wait for leadership, and hold it within the block.
@@ -425,24 +134,6 @@ class Client(Clientset):
         # Owned by the portal: closing the client does not end the term.
         return BlockingContext(
             PORTAL, lambda: hold_leadership(self._reference.get(), election), waits_for_block=True
-        )
-
-
-@final
-class DynamicClient:
-    """Every kind as dicts: `client.dynamic.resource("apps/v1", "Deployment")`."""
-
-    __slots__ = ("_reference",)
-
-    def __init__(self, reference: LoopReference[clients.DynamicClient]) -> None:
-        self._reference = reference
-
-    def resource(
-        self, what: AnyKind, kind: str = "", /, *, namespace: str | None = None
-    ) -> ResourceClient[dict[str, Any]]:
-        """A client for the objects of a kind: a class, apiVersion and kind, GVK or GVR."""
-        return ResourceClient(
-            self._reference.then(lambda wrapped: wrapped.resource(what, kind, namespace=namespace))
         )
 
 
@@ -515,7 +206,3 @@ class _Connection:
             return self._create_client(rest=rest), rest
         client = self._create_client()
         return client, client
-
-
-def _kind_arguments(what: AnyKind, kind: str) -> tuple[Any, ...]:
-    return (what, kind) if kind else (what,)

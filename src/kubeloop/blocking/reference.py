@@ -20,29 +20,29 @@ from .stream import Stream
 
 __all__ = ["LoopReference"]
 
-C = TypeVar("C")
+C_co = TypeVar("C_co", covariant=True)
 D = TypeVar("D")
 T = TypeVar("T")
 
 
 @final
-class LoopReference(Generic[C]):
+class LoopReference(Generic[C_co]):
     """A reference to what `create` returns, which is called in the loop thread."""
 
-    def __init__(self, create: Callable[[], C], scope: TaskScope) -> None:
+    def __init__(self, create: Callable[[], C_co], scope: TaskScope) -> None:
         self._create = create
         self._scope = scope
-        self._object: tuple[int, C] | None = None  # with the fork count of its process
+        self._object: tuple[int, C_co] | None = None  # with the fork count of its process
 
-    def then(self, function: Callable[[C], D]) -> LoopReference[D]:
+    def then(self, function: Callable[[C_co], D]) -> LoopReference[D]:
         """A reference to what the function returns for the object."""
         return LoopReference(lambda: function(self.get()), self._scope)
 
-    def call(self, function: Callable[[C], Awaitable[T]]) -> T:
+    def call(self, function: Callable[[C_co], Awaitable[T]]) -> T:
         """Await what the function returns for the object, and wait for it here."""
         return call(self._scope, lambda: function(self.get()))
 
-    def read(self, function: Callable[[C], T]) -> T:
+    def read(self, function: Callable[[C_co], T]) -> T:
         """What a synchronous function returns for the object, called in the loop thread."""
 
         async def read() -> T:
@@ -50,25 +50,25 @@ class LoopReference(Generic[C]):
 
         return call(self._scope, read)
 
-    def stream(self, function: Callable[[C], AsyncIterator[T]]) -> Stream[T]:
+    def stream(self, function: Callable[[C_co], AsyncIterator[T]]) -> Stream[T]:
         """A blocking iterator over an async iterator of the object."""
         return Stream(self._scope, lambda: function(self.get()))
 
     def context(
-        self, function: Callable[[C], AbstractAsyncContextManager[T]]
+        self, function: Callable[[C_co], AbstractAsyncContextManager[T]]
     ) -> BlockingContext[T]:
         """A blocking context manager for an async one of the object."""
         return BlockingContext(self._scope, lambda: function(self.get()))
 
     def open(
         self,
-        function: Callable[[C], AbstractAsyncContextManager[T]],
+        function: Callable[[C_co], AbstractAsyncContextManager[T]],
         wrap: Callable[[LoopReference[T]], D],
     ) -> AbstractContextManager[D]:
         """A blocking context manager whose value is the blocking form of that of an async one."""
         return _Opened(self.context(function), wrap, self._scope)
 
-    def get(self) -> C:
+    def get(self) -> C_co:
         """The object; in the loop thread only."""
         forks = self._scope.portal.forks
         if self._object is None or self._object[0] != forks:

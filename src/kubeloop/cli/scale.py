@@ -66,7 +66,8 @@ def scale(
 
     async def process(client: Client, ref: ObjectRef) -> None:
         resource = ref.client(client)
-        now = await resource.scale.get(ref.name)
+        scales = resource.subresource("scale")
+        now = await scales.get(ref.name)
         version = now.metadata.resource_version or ""
         if current_replicas >= 0 and current_replicas != (now.spec.replicas or 0):
             raise CommandFailed(
@@ -78,7 +79,7 @@ def scale(
             )
         is_conditional = bool(resource_version) or current_replicas >= 0
         if outcomes.dry_run != "client":
-            await resource.scale.set(
+            await scales.set(
                 ref.name,
                 replicas,
                 dry_run=outcomes.is_server_dry_run,

@@ -20,27 +20,40 @@ if TYPE_CHECKING:
     from .collection import ALL_NAMESPACES
     from .drain import DrainFailed, DrainPlan, DrainRefused, DrainStep
     from .extraction import extract
+    from .kinds import (
+        CertificateSigningRequestClient,
+        DaemonSetClient,
+        NamespaceClient,
+        NodeClient,
+        ScalableClient,
+        ServiceAccountClient,
+        ServiceClient,
+        WorkloadClient,
+    )
     from .lists import ObjectList, Table, TableColumn, TableRow, WatchEvent
     from .manifests import AnyObject, ApplyErrors
     from .metadata import MetadataClient, PartialObjectMetadata
-    from .options import ListOptions, WatchOptions, event_selector
+    from .options import ClientOptions, ListOptions, WatchOptions, event_selector
     from .ownership import ObjectTree
     from .paging import Pager
     from .pod_run import RunInterrupted, RunResult
+    from .pods import PodClient
     from .resource import ResourceClient
     from .rollout import Revision, Rollout, RolloutFailed
     from .rollout_decision import RolloutProblem, RolloutStatus, rollout_status
     from .scale import ScaleClient
-    from .subresources import Proxy, SubresourceClient
+    from .subresources import Proxy, ScaleSubresource, SubresourceClient
     from .wait import WaitTimeout, until
     from .writer import retry_on_conflict
 
     # isort: split
     # For other packages of kubeloop; not public.
+    from .cluster import AnyKind as AnyKind
     from .collection import RawCollection as RawCollection
     from .drain import DrainOptions as DrainOptions
     from .drain import PlanOptions as PlanOptions
     from .formats import ReadFormat as ReadFormat
+    from .kinds import client_class as client_class
     from .lists import ACCEPT_TABLE as ACCEPT_TABLE
     from .lists import IncludeObject as IncludeObject
     from .manifests import Manifest as Manifest
@@ -48,6 +61,7 @@ if TYPE_CHECKING:
     from .manifests import apply_order as apply_order
     from .manifests import manifest_entries as manifest_entries
     from .metadata import METADATA_AS_PROTOBUF as METADATA_AS_PROTOBUF
+    from .object_client import ObjectClient as ObjectClient
     from .object_codecs import ACCEPT_PROTOBUF as ACCEPT_PROTOBUF
     from .object_codecs import PatchBody as PatchBody
     from .object_codecs import PatchType as PatchType
@@ -73,10 +87,15 @@ else:
             ".access": "Access AccessRule AccessRules",
             ".apply_set": "AppliedSet ApplySet PruneFailed PrunedObject",
             ".client": "APIClient DynamicClient",
+            ".cluster": "AnyKind",
             ".collection": "ALL_NAMESPACES RawCollection",
             ".drain": ("DrainFailed DrainOptions DrainPlan DrainRefused DrainStep PlanOptions"),
             ".extraction": "extract",
             ".formats": "ReadFormat",
+            ".kinds": (
+                "CertificateSigningRequestClient DaemonSetClient NamespaceClient NodeClient "
+                "ScalableClient ServiceAccountClient ServiceClient WorkloadClient client_class"
+            ),
             ".lists": (
                 "ACCEPT_TABLE IncludeObject ObjectList Table TableColumn TableRow WatchEvent"
             ),
@@ -84,20 +103,22 @@ else:
                 "AnyObject ApplyErrors Manifest ManifestEntry apply_order manifest_entries"
             ),
             ".metadata": "METADATA_AS_PROTOBUF MetadataClient PartialObjectMetadata",
+            ".object_client": "ObjectClient",
             ".object_codecs": "ACCEPT_PROTOBUF PatchBody PatchType",
             ".options": (
-                "ApplyOptions DeleteOptions FieldSelection LabelSelection ListArguments "
-                "ListOptions Propagation Selectors VersionMatch WatchOptions "
+                "ApplyOptions ClientOptions DeleteOptions FieldSelection LabelSelection "
+                "ListArguments ListOptions Propagation Selectors VersionMatch WatchOptions "
                 "WriteOptions event_selector"
             ),
             ".ownership": "ObjectTree",
             ".paging": "PAGE_SIZE Pager",
             ".pod_run": "RunInterrupted RunResult",
+            ".pods": "PodClient",
             ".resource": "ResourceClient",
             ".rollout": "Revision Rollout RolloutFailed",
             ".rollout_decision": "RolloutProblem RolloutStatus rollout_status",
             ".scale": "ScaleClient",
-            ".subresources": "Proxy SubresourceClient proxy_name",
+            ".subresources": "Proxy ScaleSubresource SubresourceClient proxy_name",
             ".wait": "EventCondition WaitTimeout WatchClosed until",
             ".writer": "is_conflict retry_on_conflict",
         },
@@ -113,7 +134,10 @@ __all__ = [
     "AppliedSet",
     "ApplyErrors",
     "ApplySet",
+    "CertificateSigningRequestClient",
+    "ClientOptions",
     "Clientset",
+    "DaemonSetClient",
     "DrainFailed",
     "DrainPlan",
     "DrainRefused",
@@ -121,10 +145,13 @@ __all__ = [
     "DynamicClient",
     "ListOptions",
     "MetadataClient",
+    "NamespaceClient",
+    "NodeClient",
     "ObjectList",
     "ObjectTree",
     "Pager",
     "PartialObjectMetadata",
+    "PodClient",
     "Proxy",
     "PruneFailed",
     "PrunedObject",
@@ -136,7 +163,11 @@ __all__ = [
     "RolloutStatus",
     "RunInterrupted",
     "RunResult",
+    "ScalableClient",
     "ScaleClient",
+    "ScaleSubresource",
+    "ServiceAccountClient",
+    "ServiceClient",
     "SubresourceClient",
     "Table",
     "TableColumn",
@@ -144,6 +175,7 @@ __all__ = [
     "WaitTimeout",
     "WatchEvent",
     "WatchOptions",
+    "WorkloadClient",
     "event_selector",
     "extract",
     "retry_on_conflict",

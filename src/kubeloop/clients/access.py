@@ -14,10 +14,15 @@ import msgspec
 from kubeloop.errors import InvalidArgument
 from kubeloop.wire import Kind, resource_of
 
-if TYPE_CHECKING:
-    from kubeloop.wire.authorization.v1 import SubjectRulesReviewStatus
+from .cluster import Cluster
+from .resource import ResourceClient
 
-    from .client import APIClient
+if TYPE_CHECKING:
+    from kubeloop.wire.authorization.v1 import (
+        SelfSubjectAccessReview,
+        SelfSubjectRulesReview,
+        SubjectRulesReviewStatus,
+    )
 
 __all__ = ["Access", "AccessRule", "AccessRules", "can_i", "combine_rules", "what_can_i"]
 
@@ -58,7 +63,8 @@ class AccessRules(msgspec.Struct, frozen=True):
 
 
 async def can_i(
-    client: APIClient,
+    cluster: Cluster,
+    reviews: ResourceClient[SelfSubjectAccessReview],
     verb: str,
     what: type[Kind] | str,
     *,
@@ -79,8 +85,8 @@ async def can_i(
             non_resource_attributes=NonResourceAttributes(path=what, verb=verb)
         )
     else:
-        group, resource, namespaced = await _resource(client, what)
-        where = client.namespace if namespace is None else namespace
+        group, resource, namespaced = await _resource(cluster, what)
+        where = cluster.namespace if namespace is None else namespace
         spec = SelfSubjectAccessReviewSpec(
             resource_attributes=ResourceAttributes(
                 verb=verb,
@@ -91,12 +97,11 @@ async def can_i(
                 namespace=where if namespaced else "",
             )
         )
-    reviews = client.resource(SelfSubjectAccessReview)
     status = (await reviews.create(SelfSubjectAccessReview(spec=spec))).status
     return Access(status.allowed, status.reason or "", status.evaluation_error or "")
 
 
-async def _resource(client: APIClient, what: type[Kind] | str) -> tuple[str, str, bool]:
+async def _resource(cluster: Cluster, what: type[Kind] | str) -> tuple[str, str, bool]:
     """Group, plural and whether it is namespaced."""
     if not isinstance(what, str):
         info = resource_of(what)
@@ -110,7 +115,7 @@ async def _resource(client: APIClient, what: type[Kind] | str) -> tuple[str, str
 
     if what != "*":
         try:
-            info = await client.mapper.find(what)
+            info = await cluster.mapper.find(what)
         except (NoKindMatch, NoResourceMatch):
             pass  # not served, such as `users` for `impersonate`: rules may name it all the same
         else:
@@ -119,14 +124,13 @@ async def _resource(client: APIClient, what: type[Kind] | str) -> tuple[str, str
     return group, plural, True
 
 
-async def what_can_i(client: APIClient, *, namespace: str | None) -> AccessRules:
+async def what_can_i(
+    reviews: ResourceClient[SelfSubjectRulesReview], *, namespace: str
+) -> AccessRules:
     """Ask the server with a SelfSubjectRulesReview."""
     from kubeloop.wire.authorization.v1 import SelfSubjectRulesReview, SelfSubjectRulesReviewSpec
 
-    spec = SelfSubjectRulesReviewSpec(
-        namespace=client.namespace if namespace is None else namespace
-    )
-    reviews = client.resource(SelfSubjectRulesReview)
+    spec = SelfSubjectRulesReviewSpec(namespace=namespace)
     status = (await reviews.create(SelfSubjectRulesReview(spec=spec))).status
     return AccessRules(
         combine_rules(status), bool(status.incomplete), status.evaluation_error or ""

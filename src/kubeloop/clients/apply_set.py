@@ -37,10 +37,17 @@ from .options import DeleteOptions, WriteOptions
 if TYPE_CHECKING:
     from kubeloop.wire.meta.v1 import ObjectMeta
 
-    from .client import APIClient
+    from .cluster import Cluster
     from .metadata import MetadataClient
 
-__all__ = ["AppliedSet", "ApplySet", "PruneFailed", "PrunedObject", "apply_set", "apply_set_id"]
+__all__ = [
+    "AppliedSet",
+    "ApplySet",
+    "PruneFailed",
+    "PrunedObject",
+    "apply_set_id",
+    "manifest_objects",
+]
 
 A = TypeVar("A", bound=AnyObject)
 
@@ -150,7 +157,7 @@ class ApplySet:
 
     def __init__(
         self,
-        client: APIClient,
+        client: Cluster,
         parent: ResourceInfo,
         name: str,
         namespace: str,
@@ -170,7 +177,7 @@ class ApplySet:
 
     @classmethod
     async def open(
-        cls, client: APIClient, name: str, /, **options: Unpack[ApplySetOptions]
+        cls, client: Cluster, name: str, /, **options: Unpack[ApplySetOptions]
     ) -> ApplySet:
         """Read the parent of a set: `shop` and `secrets/shop` are a Secret, `configmaps/shop` ...
 
@@ -419,24 +426,15 @@ def _group_kind(obj: AnyObject) -> GroupKind:
     return GroupKind(api_version.rpartition("/")[0], kind)
 
 
-def _metadata_client(client: APIClient, info: ResourceInfo, namespace: str) -> MetadataClient:
+def _metadata_client(client: Cluster, info: ResourceInfo, namespace: str) -> MetadataClient:
     # The namespace says that an unknown resource is namespaced.
     return client.metadata(
         GroupVersionResource(info.group, info.version, info.plural), namespace=namespace or None
     )
 
 
-async def apply_set(
-    client: APIClient,
-    name: str,
-    what: Manifest,
-    *,
-    kinds: Sequence[type[Kind]],
-    namespace: str | None,
-    force: bool,
-    options: WriteOptions,
-) -> AppliedSet:
-    """Apply a manifest as a set, and delete the members that it does not have any more."""
+def manifest_objects(what: Manifest, *, kinds: Sequence[type[Kind]]) -> list[AnyObject]:
+    """The objects of a manifest. Raises: the error of one, or ApplyErrors."""
     objects: list[AnyObject] = []
     errors: list[KubeError] = []
     for entry in manifest_entries(what, kinds=kinds):
@@ -448,8 +446,4 @@ async def apply_set(
         # An object that cannot be read would count as one that is not in the manifest any more.
         total = len(objects) + len(errors)
         raise errors[0] if len(errors) == 1 else ApplyErrors(errors, [], total=total)
-    dry_run = options.get("dry_run", False)
-    opened = await ApplySet.open(client, name, namespace=namespace, force=force, dry_run=dry_run)
-    members = await opened.prepare(objects)
-    applied = await client.apply(members, namespace=namespace, force=force, **options)
-    return AppliedSet(tuple(applied), await opened.prune(applied))
+    return objects

@@ -10,7 +10,7 @@ See also: `resource` (verbs), `_generated.clientset` (methods of the groups), `k
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
@@ -44,16 +44,39 @@ from kubeloop.wire import Kind, ResourceInfo, resource_for, resource_of, resourc
 from kubeloop.wire.model import KindMeta
 
 from ._generated.clientset import Clientset
-from .collection import ALL_NAMESPACES, Collection, Lookup
+from .cluster import AnyKind
+from .collection import ALL_NAMESPACES, Collection, Lookup, ObjectCollection
 from .formats import ReadFormat, ReadFormats
+from .kinds import (
+    CertificateSigningRequestClient,
+    DaemonSetClient,
+    NamespaceClient,
+    NodeClient,
+    PodClient,
+    ScalableClient,
+    ServiceAccountClient,
+    ServiceClient,
+    WorkloadClient,
+    client_class,
+)
 from .object_codecs import DictCodec, TypedCodec
-from .options import ApplyOptions, WriteOptions, event_selector
+from .options import ApplyOptions, ClientOptions, WriteOptions, event_selector
 from .resource import ResourceClient
 
 if TYPE_CHECKING:  # imported by the methods that need them
     from kubeloop.discovery import DeferredMapper, DiscoveryClient, MemoryCache, VersionInfo
+    from kubeloop.wire.apps.v1 import DaemonSet, Deployment, ReplicaSet, StatefulSet
     from kubeloop.wire.batch.v1 import Job
-    from kubeloop.wire.core.v1 import Event, Pod
+    from kubeloop.wire.certificates.v1 import CertificateSigningRequest
+    from kubeloop.wire.core.v1 import (
+        Event,
+        Namespace,
+        Node,
+        Pod,
+        ReplicationController,
+        Service,
+        ServiceAccount,
+    )
 
     from .access import Access, AccessRules
     from .apply_set import AppliedSet
@@ -66,12 +89,12 @@ if TYPE_CHECKING:  # imported by the methods that need them
 __all__ = ["APIClient", "DynamicClient"]
 
 K = TypeVar("K", bound=Kind)
+W = TypeVar("W", "Deployment", "StatefulSet")
+S = TypeVar("S", "ReplicaSet", "ReplicationController")
 
 _CRD_TIMEOUT = 60.0
 _CRD_POLL = 0.1
 _MAX_PREPARED = 1024  # resource clients: a program may use any number of namespaces
-
-AnyKind = type[Kind] | KindMeta | str | GroupVersionResource | GroupVersionKind
 
 
 class APIClient(Clientset):
@@ -131,11 +154,11 @@ class APIClient(Clientset):
                 ' JSON (leave out `codec`; for reads as protobuf: Client(format="protobuf"))'
             )
         self._external_rest = rest
-        self._field_manager = field_manager
-        self._tune_gc = tune_gc
+        self.options = ClientOptions(field_manager=field_manager, tune_gc=tune_gc, format=format)
         self._formats = ReadFormats(format)
         # Prepared once, because programs write `client.core_v1.pods("shop").get(…)` for each call.
-        self._typed: dict[tuple[type[Kind], str | None], ResourceClient[Any]] = {}
+        self._prepared: dict[tuple[type[Kind], str | None], ResourceClient[Any]] = {}
+        self._typed: dict[tuple[type[Kind], str | None], ObjectCollection[Any]] = {}
 
     # --- lifecycle
 
@@ -186,6 +209,32 @@ class APIClient(Clientset):
     # --- resource clients
 
     @overload
+    def resource(self, kind: type[Pod], /, *, namespace: str | None = ...) -> PodClient: ...
+    @overload
+    def resource(self, kind: type[Node], /, *, namespace: str | None = ...) -> NodeClient: ...
+    @overload
+    def resource(self, kind: type[W], /, *, namespace: str | None = ...) -> WorkloadClient[W]: ...
+    @overload
+    def resource(
+        self, kind: type[DaemonSet], /, *, namespace: str | None = ...
+    ) -> DaemonSetClient: ...
+    @overload
+    def resource(self, kind: type[S], /, *, namespace: str | None = ...) -> ScalableClient[S]: ...
+    @overload
+    def resource(self, kind: type[Service], /, *, namespace: str | None = ...) -> ServiceClient: ...
+    @overload
+    def resource(
+        self, kind: type[ServiceAccount], /, *, namespace: str | None = ...
+    ) -> ServiceAccountClient: ...
+    @overload
+    def resource(
+        self, kind: type[Namespace], /, *, namespace: str | None = ...
+    ) -> NamespaceClient: ...
+    @overload
+    def resource(
+        self, kind: type[CertificateSigningRequest], /, *, namespace: str | None = ...
+    ) -> CertificateSigningRequestClient: ...
+    @overload
     def resource(self, kind: type[K], /, *, namespace: str | None = ...) -> ResourceClient[K]: ...
     @overload
     def resource(
@@ -204,17 +253,18 @@ class APIClient(Clientset):
     ) -> ResourceClient[Any]:
         """A client of one kind: typed for a class, with dicts for a name.
 
+        A class whose kind has verbs of its own has a client with these, such as a `PodClient`.
         A kind that is not built in is looked up by discovery, at the first request.
         """
         if not isinstance(what, type):
-            return ResourceClient(self._collection(what, kind, namespace), DictCodec())
+            return self.dynamic.resource(what, kind, namespace=namespace)
         what = cast("type[Kind]", what)
-        known = self._typed.get((what, namespace))
+        known = self._prepared.get((what, namespace))
         if known is None:
-            known = ResourceClient(self._collection(what, kind, namespace), TypedCodec(what))
-            if len(self._typed) >= _MAX_PREPARED:
-                self._typed.clear()
-            self._typed[what, namespace] = known
+            known = client_class(what)(self._objects(what, namespace))
+            if len(self._prepared) >= _MAX_PREPARED:
+                self._prepared.clear()
+            self._prepared[what, namespace] = known
         return known
 
     def metadata(
@@ -228,14 +278,14 @@ class APIClient(Clientset):
     @cached_property
     def dynamic(self) -> DynamicClient:
         """Clients that use dicts for every kind."""
-        return DynamicClient(self)
+        return DynamicClient(self._collection)
 
     @cached_property
     def scales(self) -> ScaleClient:
         """The scale subresource of any resource."""
         from .scale import ScaleClient
 
-        return ScaleClient(self.rest, self.mapper, self._cache, field_manager=self._field_manager)
+        return ScaleClient(self.rest, self.mapper, self._cache)
 
     # --- discovery
 
@@ -299,20 +349,20 @@ class APIClient(Clientset):
 
         if isinstance(what, Kind | dict) and not is_crd(what):
             check_identity(what)
-            client = self._client_for(what, namespace)
-            return await client._apply(what, owner, force=force, **options)
+            objects = self._objects_for(what, namespace)
+            return await objects.apply(what, options, force=force, owner=owner)
         entries = manifest_entries(what, kinds=kinds)
         outcome = ApplyOutcome(len(entries))
-        objects = outcome.select_valid(entries)
+        valid = outcome.select_valid(entries)
         crds: list[int] = []
-        for index in apply_order(objects):
-            if crds and not is_crd(objects[index]):
-                await self._wait_for_crds(crds, objects, outcome)
+        for index in apply_order(valid):
+            if crds and not is_crd(valid[index]):
+                await self._wait_for_crds(crds, valid, outcome)
                 crds = []
             try:
-                client = self._client_for(objects[index], namespace)
-                outcome.results[index] = await client._apply(
-                    objects[index], owner, force=force, **options
+                objects = self._objects_for(valid[index], namespace)
+                outcome.results[index] = await objects.apply(
+                    valid[index], options, force=force, owner=owner
                 )
             except KubeError as error:
                 outcome.errors[index] = error
@@ -320,9 +370,9 @@ class APIClient(Clientset):
                     crds = []
                     break  # the other objects would fail as well, and so would the wait for CRDs
             else:
-                if is_crd(objects[index]) and not options.get("dry_run"):
+                if is_crd(valid[index]) and not options.get("dry_run"):
                     crds.append(index)
-        await self._wait_for_crds(crds, objects, outcome)
+        await self._wait_for_crds(crds, valid, outcome)
         ordered = outcome.results_or_raise()
         return ordered[0] if isinstance(what, Kind | dict) else ordered
 
@@ -350,11 +400,14 @@ class APIClient(Clientset):
         set; PruneFailed when something cannot be deleted. After a cancelled or failed call, the
         next one completes it.
         """
-        from .apply_set import apply_set
+        from .apply_set import AppliedSet, ApplySet, manifest_objects
 
-        return await apply_set(
-            self, name, what, kinds=kinds, namespace=namespace, force=force, options=options
-        )
+        objects = manifest_objects(what, kinds=kinds)
+        dry_run = options.get("dry_run", False)
+        opened = await ApplySet.open(self, name, namespace=namespace, force=force, dry_run=dry_run)
+        members = await opened.prepare(objects)
+        applied = await self.apply(members, namespace=namespace, force=force, **options)
+        return AppliedSet(tuple(applied), await opened.prune(applied))
 
     # --- access, runs, relations
 
@@ -373,17 +426,30 @@ class APIClient(Clientset):
         `what` is a class, a resource such as `deployments.apps`, or a path such as `/metrics`.
         Safe to cancel.
         """
+        from kubeloop.wire.authorization.v1 import SelfSubjectAccessReview
+
         from .access import can_i
 
         return await can_i(
-            self, verb, what, name=name, subresource=subresource, namespace=namespace
+            self,
+            self.resource(SelfSubjectAccessReview),
+            verb,
+            what,
+            name=name,
+            subresource=subresource,
+            namespace=namespace,
         )
 
     async def what_can_i(self, *, namespace: str | None = None) -> AccessRules:
         """Everything that this client may do in a namespace. Safe to cancel."""
+        from kubeloop.wire.authorization.v1 import SelfSubjectRulesReview
+
         from .access import what_can_i
 
-        return await what_can_i(self, namespace=namespace)
+        return await what_can_i(
+            self.resource(SelfSubjectRulesReview),
+            namespace=self.namespace if namespace is None else namespace,
+        )
 
     async def run(
         self,
@@ -402,9 +468,12 @@ class APIClient(Clientset):
         Raises: WaitTimeout, which says what the pod waits for; RunInterrupted when it was
         deleted. If the call is cancelled, the object is deleted first.
         """
+        from kubeloop.wire.core.v1 import Pod
+
         from .pod_run import run_pod
 
-        return await run_pod(self, what, command, namespace=namespace, timeout=timeout, keep=keep)
+        pods = self._objects(Pod, namespace)
+        return await run_pod(pods, what, command, timeout=timeout, keep=keep)
 
     async def owners(self, obj: AnyObject, /) -> ObjectTree:
         """The object with its owners, their owners, and so on. Safe to cancel.
@@ -448,16 +517,24 @@ class APIClient(Clientset):
 
         return MemoryCache(self.discovery)
 
-    def _client_for(self, obj: AnyObject, namespace: str | None) -> ResourceClient[Any]:
-        """The client of an object; `namespace` is for one that has none."""
+    def _objects(self, kind: type[K], namespace: str | None) -> ObjectCollection[K]:
+        known = self._typed.get((kind, namespace))
+        if known is None:
+            known = ObjectCollection(self._collection(kind, "", namespace), TypedCodec(kind))
+            if len(self._typed) >= _MAX_PREPARED:
+                self._typed.clear()
+            self._typed[kind, namespace] = known
+        return known
+
+    def _objects_for(self, obj: AnyObject, namespace: str | None) -> ObjectCollection[Any]:
+        """The collection of an object; `namespace` is for one that has none."""
         if isinstance(obj, Kind):
+            kind = type(obj)
             if not namespace:
-                return self.resource(type(obj))
-            return ResourceClient(
-                self._collection(type(obj), default=namespace), TypedCodec(type(obj))
-            )
-        kind = GroupVersionKind.of(obj.get("apiVersion") or "", obj.get("kind") or "")
-        return ResourceClient(self._collection(kind, default=namespace), DictCodec())
+                return self._objects(kind, None)
+            return ObjectCollection(self._collection(kind, default=namespace), TypedCodec(kind))
+        named = GroupVersionKind.of(obj.get("apiVersion") or "", obj.get("kind") or "")
+        return ObjectCollection(self._collection(named, default=namespace), DictCodec())
 
     async def _wait_for_crds(
         self, indexes: Sequence[int], objects: Mapping[int, AnyObject], outcome: ApplyOutcome
@@ -519,8 +596,7 @@ class APIClient(Clientset):
             self._find(what, kind, namespace),
             namespace=namespace,
             default_namespace=default or rest.config.namespace,
-            field_manager=self._field_manager,
-            tune_gc=self._tune_gc,
+            options=self.options,
             formats=self._formats,
         )
 
@@ -613,11 +689,12 @@ def _limiter(limit: float | Limiter | None, clock: Clock) -> Limiter | None:
 class DynamicClient:
     """Clients with dicts for any kind: `client.dynamic.resource("apps/v1", "Deployment")`."""
 
-    def __init__(self, client: APIClient) -> None:
-        self._client = client
+    def __init__(self, collection: Callable[[AnyKind, str, str | None], Collection]) -> None:
+        self._collection = collection
 
     def resource(
         self, what: AnyKind, kind: str = "", /, *, namespace: str | None = None
     ) -> ResourceClient[dict[str, Any]]:
         """A client of one kind, by class, by apiVersion and kind, by GVK or by GVR."""
-        return ResourceClient(self._client._collection(what, kind, namespace), DictCodec())
+        collection = self._collection(what, kind, namespace)
+        return ResourceClient(ObjectCollection(collection, DictCodec()))

@@ -1,19 +1,22 @@
-"""A collection of the API: its path, and the requests to it.
+"""A collection of the API: its path, the requests to it, and its objects.
 
 Guarantees: a kind that is known only by name is looked up at the first request; an object of
 another namespace is rejected before a request.
-See also: `resource` (verbs), `kubeloop.rest` (paths).
+See also: `resource` (verbs), `object_codecs` (how objects are read), `kubeloop.rest` (paths).
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, TypedDict, Unpack, final
+from typing import Any, Generic, TypedDict, TypeVar, Unpack, final, overload
 
-from kubeloop.errors import InvalidArgument
+import msgspec
+
+from kubeloop.errors import Cause, InvalidArgument, KubeError, NotFound, has_cause
 from kubeloop.kit import Clock
-from kubeloop.meta import GroupResource
+from kubeloop.meta import GroupResource, Owner
 from kubeloop.rest import (
+    APPLY_PATCH,
     Headers,
     ItemStream,
     Params,
@@ -25,15 +28,38 @@ from kubeloop.rest import (
     Watch,
     resource_request,
 )
-from kubeloop.wire import RawList, ResourceInfo
+from kubeloop.wire import Kind, RawList, ResourceInfo, resource_of
 
-from .formats import ReadFormats
-from .options import ListOptions, WatchOptions
+from .formats import ReadFormats, is_refusal
+from .object_codecs import (
+    DEFAULT_MANAGER,
+    ObjectCodec,
+    ObjectReader,
+    TypedCodec,
+    ViewReader,
+    body_of,
+    check_appliable,
+    check_object,
+)
+from .options import ClientOptions, ListOptions, WatchOptions, WriteOptions, write_params
 
-__all__ = ["ALL_NAMESPACES", "Collection", "Lookup", "RawCollection", "RequestOptions"]
+__all__ = [
+    "ALL_NAMESPACES",
+    "Collection",
+    "Lookup",
+    "ObjectCollection",
+    "RawCollection",
+    "RequestOptions",
+    "is_object_missing",
+]
 
 ALL_NAMESPACES = ""
 """For `namespace`: all namespaces. None is the namespace of the configuration."""
+
+_DEFAULTS = ClientOptions()
+
+T = TypeVar("T")
+K = TypeVar("K", bound=Kind)
 
 Lookup = Callable[[], Awaitable[ResourceInfo]]
 
@@ -56,8 +82,7 @@ class RequestOptions(TypedDict, total=False):
 class Collection:
     """A resource in one namespace, in all, or cluster-scoped; immutable.
 
-    With a `subresource`, requests go to that subresource of its objects. With `tune_gc` the
-    garbage collector is paused while a page is decoded.
+    With a `subresource`, requests go to that subresource of its objects.
     """
 
     def __init__(
@@ -67,17 +92,15 @@ class Collection:
         *,
         namespace: str | None = None,
         default_namespace: str = "default",
-        field_manager: str = "",
+        options: ClientOptions = _DEFAULTS,
         subresource: str = "",
-        tune_gc: bool = False,
         formats: ReadFormats | None = None,
     ) -> None:
         self.rest = rest
         self.formats = formats or ReadFormats("json")
         self.namespace = namespace
-        self.field_manager = field_manager
+        self.options = options
         self.subresource = subresource
-        self.tune_gc = tune_gc
         self._resource = resource
         self._default = default_namespace
 
@@ -109,8 +132,7 @@ class Collection:
             resource,
             namespace=self.namespace if resource.namespaced else None,
             default_namespace=self._default,
-            field_manager=self.field_manager,
-            tune_gc=self.tune_gc,
+            options=self.options,
         )
 
     def _copy(self, namespace: str | None, subresource: str) -> Collection:
@@ -119,9 +141,8 @@ class Collection:
             self._resource,
             namespace=namespace,
             default_namespace=self._default,
-            field_manager=self.field_manager,
+            options=self.options,
             subresource=subresource,
-            tune_gc=self.tune_gc,
             formats=self.formats,
         )
 
@@ -140,34 +161,6 @@ class Collection:
         """
         resource = self._resource
         info = resource if isinstance(resource, ResourceInfo) else await self.info()
-        return self._request(info, verb, obj, name=name, subresource=subresource, options=options)
-
-    async def send(
-        self,
-        verb: str,
-        *,
-        obj: dict[str, Any] | None = None,
-        name: str = "",
-        subresource: str = "",
-        **options: Unpack[RequestOptions],
-    ) -> Response:
-        """Create a request and send it. Raises: ApiError, TransportError."""
-        resource = self._resource
-        info = resource if isinstance(resource, ResourceInfo) else await self.info()
-        return await self.rest.send(
-            self._request(info, verb, obj, name=name, subresource=subresource, options=options)
-        )
-
-    def _request(
-        self,
-        info: ResourceInfo,
-        verb: str,
-        obj: dict[str, Any] | None,
-        *,
-        name: str,
-        subresource: str,
-        options: RequestOptions,
-    ) -> Request:
         subresource = subresource or self.subresource
         own = ""  # the namespace of the object
         if obj is not None:
@@ -198,6 +191,19 @@ class Collection:
             subresource=subresource,
             **options,
         )
+
+    async def send(
+        self,
+        verb: str,
+        *,
+        obj: dict[str, Any] | None = None,
+        name: str = "",
+        subresource: str = "",
+        **options: Unpack[RequestOptions],
+    ) -> Response:
+        """Create a request and send it. Raises: ApiError, TransportError."""
+        request = await self.request(verb, obj=obj, name=name, subresource=subresource, **options)
+        return await self.rest.send(request)
 
     @property
     def resource_name(self) -> str:
@@ -287,3 +293,153 @@ class RawCollection:
             accept=self._watch_accept,
             timeout=float(options.timeout_seconds or 0),
         )
+
+
+class ObjectCollection(msgspec.Struct, Generic[T], frozen=True):
+    """A collection and the codec of its objects: what verbs, waits and rollouts work on."""
+
+    collection: Collection
+    codec: ObjectCodec[T]
+
+    @property
+    def clock(self) -> Clock:
+        return self.collection.rest.clock
+
+    def in_namespace(self, namespace: str | None) -> ObjectCollection[T]:
+        """The same kind in another namespace."""
+        return ObjectCollection(self.collection.in_namespace(namespace), self.codec)
+
+    def at_subresource(self, name: str) -> ObjectCollection[T]:
+        """The same objects, for requests to one subresource of them."""
+        return ObjectCollection(self.collection.at_subresource(name), self.codec)
+
+    def of_kind(self, kind: type[K]) -> ObjectCollection[K]:
+        """The objects of another kind in the same namespace."""
+        return ObjectCollection(self.collection.at_resource(resource_of(kind)), TypedCodec(kind))
+
+    @property
+    def raw(self) -> RawCollection:
+        """Lists and watches without decoding, for caches."""
+        codec = self.codec
+        return RawCollection(self.collection, codec.accept_many, watch_accept=codec.accept_one)
+
+    def reader(self, model: type[Any] | None) -> ObjectReader[Any]:
+        """Reads the objects as another class, if there is one."""
+        return self.codec if model is None else ViewReader(self.codec, model)
+
+    def write_params(
+        self, options: WriteOptions, *, force: bool | None = None, default_manager: str = ""
+    ) -> Params:
+        """The query parameters of a write; `force` and the default manager are for an apply."""
+        manager = (
+            options.get("field_manager") or self.collection.options.field_manager or default_manager
+        )
+        if force is None and not options and not manager:
+            return ()
+        return write_params(
+            dry_run=options.get("dry_run", False),
+            field_manager=manager,
+            field_validation=options.get("field_validation"),
+            force=force,
+        )
+
+    @overload
+    async def get(self, name: str, *, resource_version: str = ...) -> T: ...
+    @overload
+    async def get(
+        self, name: str, *, model: type[Any] | None, resource_version: str = ...
+    ) -> Any: ...
+    async def get(
+        self, name: str, *, model: type[Any] | None = None, resource_version: str = ""
+    ) -> Any:
+        """One object, as protobuf if the client prefers it and the kind has it."""
+        reader: ObjectReader[Any] = self.codec if model is None else ViewReader(self.codec, model)
+        collection, accept, protobuf = self.collection, reader.accept_one, ""
+        formats = collection.formats
+        if formats.preference == "protobuf" and formats.uses_protobuf(collection.resource_name):
+            accept = protobuf = reader.protobuf[0] or accept
+        while True:
+            request = await collection.request(
+                "get",
+                name=name,
+                params={"resourceVersion": resource_version} if resource_version else None,
+                accept=accept,
+            )
+            try:
+                return reader.decode(await collection.rest.send(request))
+            except KubeError as error:
+                if not protobuf or accept != protobuf or not is_refusal(error):
+                    raise
+                formats.switch_to_json(collection.resource_name, error)
+                accept = reader.accept_one
+
+    async def get_or_none(
+        self, name: str, *, model: type[Any] | None = None, resource_version: str = ""
+    ) -> Any:
+        """None if the object does not exist. Raises: NotFound if its resource does not."""
+        try:
+            return await self.get(name, model=model, resource_version=resource_version)
+        except NotFound as error:
+            if is_object_missing(error, name):
+                return None
+            raise
+
+    async def apply(
+        self, obj: T, options: WriteOptions, *, force: bool = False, owner: Owner | None = None
+    ) -> T:
+        """Server-side apply; the owner becomes the controller of the object."""
+        params = self.write_params(options, force=force, default_manager=DEFAULT_MANAGER)
+        data = check_appliable(check_object(self.codec.to_data(obj)))
+        if owner is not None:
+            from .manifests import set_owner
+
+            set_owner(data, owner)
+        return await self.send_object("patch", data, params, content_type=APPLY_PATCH)
+
+    async def send_object(
+        self, verb: str, data: dict[str, Any], params: Params, *, content_type: str = ""
+    ) -> T:
+        """Send a whole object; returns it as the server stored it."""
+        request = await self.collection.request(
+            verb,
+            obj=data,
+            body=body_of(data),
+            content_type=content_type,
+            params=params,
+            accept=self.codec.accept_one,
+        )
+        return self.codec.decode(await self.collection.rest.send(request))
+
+    async def send_patch(
+        self,
+        name: str,
+        body: bytes,
+        *,
+        content_type: str,
+        params: Params,
+        max_retries: int | None = None,
+    ) -> T:
+        """Send a patch; returns the object as the server stored it."""
+        request = await self.collection.request(
+            "patch",
+            name=name,
+            body=body,
+            content_type=content_type,
+            params=params,
+            accept=self.codec.accept_one,
+            max_retries=max_retries,
+        )
+        return self.codec.decode(await self.collection.rest.send(request))
+
+    def __repr__(self) -> str:
+        return repr(self.collection)
+
+
+def is_object_missing(error: NotFound, name: str) -> bool:
+    """Whether the object is missing, and not its resource or the whole API."""
+    details = error.status.details
+    return (
+        details is not None
+        and details.name == name
+        and not has_cause(error, Cause.UNEXPECTED_SERVER_RESPONSE)
+    )

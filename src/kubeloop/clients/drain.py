@@ -3,7 +3,7 @@
 Guarantees: which pods are evicted, ignored or refused is decided as by `kubectl drain`, by a pure
 function. Only the pod that was found is evicted, never a new one of the same name. An eviction
 that a disruption budget forbids is repeated until it is allowed or the timeout has passed.
-See also: `ResourceClient.evict` (one eviction).
+See also: `PodClient.evict` (one eviction).
 """
 
 from __future__ import annotations
@@ -28,20 +28,19 @@ from kubeloop.errors import (
 )
 from kubeloop.kit import TaskOwner, strict_keywords
 from kubeloop.meta import ObjectKey, controller_of
-from kubeloop.wire import Resource, resource_of
+from kubeloop.wire import Resource
 from kubeloop.wire.core.v1 import Pod
 
-from .collection import ALL_NAMESPACES
-from .object_codecs import TypedCodec
+from .collection import ALL_NAMESPACES, ObjectCollection
 from .options import DeleteOptions, LabelSelection
 from .paging import key_of
+from .pods import PodClient
+from .resource import ResourceClient
 from .wait import WaitTimeout, snapshots
 
 if TYPE_CHECKING:
     from kubeloop.wire.apps.v1 import DaemonSet
     from kubeloop.wire.core.v1 import Node
-
-    from .resource import ResourceClient
 
 __all__ = [
     "DrainFailed",
@@ -238,26 +237,26 @@ def plan_of(node: str, decisions: Iterable[tuple[Pod, PodDecision]]) -> DrainPla
 
 
 async def set_unschedulable(
-    nodes: ResourceClient[Node], name: str, *, unschedulable: bool, dry_run: bool = False
+    nodes: ObjectCollection[Node], name: str, *, unschedulable: bool, dry_run: bool = False
 ) -> bool:
     """Cordon or uncordon; False if nothing had to be changed."""
     node = await nodes.get(name)
     if bool(node.spec.unschedulable) == unschedulable:
         return False
     change = {"spec": {"unschedulable": True if unschedulable else None}}
-    await nodes.patch(name, change, type="merge", dry_run=dry_run)
+    await ResourceClient(nodes).patch(name, change, type="merge", dry_run=dry_run)
     return True
 
 
 @strict_keywords
 async def drain_plan(
-    nodes: ResourceClient[Node], name: str, **options: Unpack[PlanOptions]
+    nodes: ObjectCollection[Node], name: str, **options: Unpack[PlanOptions]
 ) -> DrainPlan:
     """Read the pods of a node, and decide."""
     from kubeloop.wire.apps.v1 import DaemonSet
 
-    now = nodes._collection.clock.time()
-    pods = await _pods(nodes).list_all(
+    now = nodes.clock.time()
+    pods = await PodClient(_all_namespaces(nodes, Pod)).list_all(
         selector=options.get("pod_selector"), field_selector={"spec.nodeName": name}
     )
     sets = _all_namespaces(nodes, DaemonSet)
@@ -286,7 +285,7 @@ async def drain_plan(
 
 @strict_keywords
 async def drain(
-    nodes: ResourceClient[Node],
+    nodes: ObjectCollection[Node],
     name: str,
     *,
     progress: DrainProgress | None,
@@ -317,18 +316,11 @@ def _plan_options(options: DrainOptions) -> PlanOptions:
     }
 
 
-def _pods(nodes: ResourceClient[Node]) -> ResourceClient[Pod]:
-    return _all_namespaces(nodes, Pod)
+def _all_namespaces(nodes: ObjectCollection[Node], kind: type[K]) -> ObjectCollection[K]:
+    return nodes.of_kind(kind).in_namespace(ALL_NAMESPACES)
 
 
-def _all_namespaces(nodes: ResourceClient[Node], kind: type[K]) -> ResourceClient[K]:
-    from .resource import ResourceClient
-
-    at = nodes._collection.at_resource(resource_of(kind)).in_namespace(ALL_NAMESPACES)
-    return ResourceClient(at, TypedCodec(kind))
-
-
-async def _missing(sets: ResourceClient[DaemonSet], name: str) -> str | None:
+async def _missing(sets: ObjectCollection[DaemonSet], name: str) -> str | None:
     """The error of reading a daemon set; None if it exists."""
     try:
         await sets.get(name)
@@ -343,13 +335,13 @@ class _Drain:
 
     def __init__(
         self,
-        nodes: ResourceClient[Node],
+        nodes: ObjectCollection[Node],
         node: str,
         options: DrainOptions,
         progress: DrainProgress | None,
     ) -> None:
-        self._pods = _pods(nodes)
-        self._clock = nodes._collection.clock
+        self._pods = _all_namespaces(nodes, Pod)
+        self._clock = nodes.clock
         self._node = node
         self._options = options
         self._progress = progress
@@ -412,7 +404,7 @@ class _Drain:
 
     async def _send_eviction(self, key: ObjectKey, pod: Pod) -> bool:
         """Evict or delete; False if there is no such pod any more."""
-        pods = self._pods.in_namespace(key.namespace)
+        pods = PodClient(self._pods.in_namespace(key.namespace))
         dry_run = self._options.get("dry_run", False)
         options: DeleteOptions = {
             "grace_period": self._options.get("grace_period"),

@@ -14,11 +14,11 @@ import msgspec
 
 from kubeloop.errors import DecodeError
 from kubeloop.rest import Response
-from kubeloop.wire import Model, Raw, RawList, Resource, complete, decode
+from kubeloop.wire import Model, Raw, RawList, Resource, ResourceInfo, complete, decode
 from kubeloop.wire.meta.v1 import ObjectMeta
 from kubeloop.wire.protobuf_messages import PROTOBUF
 
-from .collection import Collection, RawCollection
+from .collection import Collection, ObjectCollection, RawCollection
 from .lists import ObjectList, WatchEvent
 from .object_codecs import NO_PROTOBUF, PatchBody, PatchType, decode_protobuf, is_protobuf
 from .options import DeleteOptions, ListArguments, Propagation, Selectors, WriteOptions
@@ -98,18 +98,21 @@ class MetadataClient:
     """get, list, watch, patch and delete for metadata-only objects."""
 
     def __init__(self, collection: Collection) -> None:
-        self._client: ResourceClient[PartialObjectMetadata] = ResourceClient(
-            collection, MetadataCodec()
-        )
+        self._objects = ObjectCollection(collection, MetadataCodec())
+        self._client = ResourceClient(self._objects)
 
     def in_namespace(self, namespace: str | None) -> MetadataClient:
         """A client of the same kind in another namespace."""
-        return MetadataClient(self._client._collection.in_namespace(namespace))
+        return MetadataClient(self._objects.collection.in_namespace(namespace))
 
     @property
     def raw(self) -> RawCollection:
         """Lists and watches without decoding, for caches."""
-        return RawCollection(self._client._collection, _MANY, watch_accept=_ONE)
+        return self._objects.raw
+
+    async def info(self) -> ResourceInfo:
+        """As `ResourceClient.info`."""
+        return await self._client.info()
 
     async def get(self, name: str, *, resource_version: str = "") -> PartialObjectMetadata:
         """As `ResourceClient.get`."""
@@ -151,4 +154,4 @@ class MetadataClient:
         await self._client.delete_collection(propagation=propagation, **selectors)
 
     def __repr__(self) -> str:
-        return f"MetadataClient({self._client._collection})"
+        return f"MetadataClient({self._objects})"

@@ -17,12 +17,14 @@ import msgspec
 from kubeloop.errors import InvalidArgument
 from kubeloop.meta import Owner
 from kubeloop.rest import query_options
+from kubeloop.wire.protobuf_messages import ReadFormat
 
 if TYPE_CHECKING:  # imported with the first selector
     from kubeloop.selectors import FieldSelector, Selector
 
 __all__ = [
     "ApplyOptions",
+    "ClientOptions",
     "DeleteOptions",
     "FieldSelection",
     "FieldValidation",
@@ -51,6 +53,14 @@ _MAX_MANAGER = 128
 _EVENT_FIELDS = {"v1": "involvedObject", "events.k8s.io/v1": "regarding"}
 
 Params = dict[str, str | list[str]]
+
+
+class ClientOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How a client reads and writes objects, whatever its connections are (see `APIClient`)."""
+
+    field_manager: str = ""
+    tune_gc: bool = False
+    format: ReadFormat | None = None
 
 
 class WriteOptions(TypedDict, total=False):

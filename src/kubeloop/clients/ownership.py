@@ -21,7 +21,7 @@ from kubeloop.wire import Kind
 if TYPE_CHECKING:
     from kubeloop.wire.meta.v1 import ObjectMeta, OwnerReference
 
-    from .client import APIClient
+    from .cluster import Cluster
     from .manifests import AnyObject
 
 __all__ = ["ObjectTree", "children_of", "owners_of"]
@@ -128,15 +128,15 @@ def _tree(obj: _Identity, branches: Sequence[ObjectTree], unread: Sequence[str] 
 # --- owners
 
 
-async def owners_of(client: APIClient, obj: AnyObject) -> ObjectTree:
+async def owners_of(cluster: Cluster, obj: AnyObject) -> ObjectTree:
     """The object with its owners, their owners, and so on."""
-    return await _with_owners(client, _identity_of(obj, "owners"), frozenset())
+    return await _with_owners(cluster, _identity_of(obj, "owners"), frozenset())
 
 
-async def _with_owners(client: APIClient, obj: _Identity, below: frozenset[str]) -> ObjectTree:
+async def _with_owners(cluster: Cluster, obj: _Identity, below: frozenset[str]) -> ObjectTree:
     below |= {obj.uid}
     branches = [
-        await _owner(client, each, obj.namespace, below)
+        await _owner(cluster, each, obj.namespace, below)
         for each in obj.owners
         if str(each.uid) not in below
     ]
@@ -144,10 +144,10 @@ async def _with_owners(client: APIClient, obj: _Identity, below: frozenset[str])
 
 
 async def _owner(
-    client: APIClient, reference: OwnerReference, namespace: str, below: frozenset[str]
+    cluster: Cluster, reference: OwnerReference, namespace: str, below: frozenset[str]
 ) -> ObjectTree:
-    at = client.metadata(reference.api_version, reference.kind)
-    info = await at._client.info()
+    at = cluster.metadata(reference.api_version, reference.kind)
+    info = await at.info()
     where = namespace if info.namespaced else ""
     gone = ObjectTree(
         api_version=reference.api_version,
@@ -164,16 +164,16 @@ async def _owner(
     if found.metadata.uid != reference.uid:  # another object of the same name
         return gone
     owner = _identity(reference.api_version, reference.kind, found.metadata)
-    return await _with_owners(client, owner, below)
+    return await _with_owners(cluster, owner, below)
 
 
 # --- children
 
 
-async def children_of(client: APIClient, obj: AnyObject) -> ObjectTree:
+async def children_of(cluster: Cluster, obj: AnyObject) -> ObjectTree:
     """The object with what it owns, what that owns, and so on."""
     root = _identity_of(obj, "children")
-    found, unread = await _candidates(client, root.namespace)
+    found, unread = await _candidates(cluster, root.namespace)
     by_owner: dict[str, list[_Identity]] = {}
     for each in {each.uid: each for each in found}.values():  # served in two groups: once
         for uid in {str(reference.uid) for reference in each.owners}:
@@ -188,14 +188,14 @@ async def children_of(client: APIClient, obj: AnyObject) -> ObjectTree:
     return _tree(root, grow(root, frozenset()), sorted(unread))
 
 
-async def _candidates(client: APIClient, namespace: str) -> tuple[list[_Identity], list[str]]:
+async def _candidates(cluster: Cluster, namespace: str) -> tuple[list[_Identity], list[str]]:
     """The metadata of everything that may be owned, and the resources that cannot be listed.
 
     What a namespaced object owns is in its namespace.
     """
     from kubeloop.discovery import preferred_resources
 
-    result = await client.discovery.discover()
+    result = await cluster.discovery.discover()
     unread = [str(version) for version in result.failures]
     resources = [
         (GroupVersionResource(version.group, version.version, row.name), row)
@@ -210,7 +210,7 @@ async def _candidates(client: APIClient, namespace: str) -> tuple[list[_Identity
 
     async def work() -> None:
         for resource, row in left:
-            at = client.metadata(resource, namespace=namespace if row.namespaced else None)
+            at = cluster.metadata(resource, namespace=namespace if row.namespaced else None)
             try:
                 async for each in at.each():
                     if each.metadata.owner_references:

@@ -189,7 +189,7 @@ async def _read_objects(
     # Paused for the whole page: a slice at a time would still be a fifth of a long list.
     items: list[T] = []
     yielder = Yielder()
-    with _gc_pause if collection.tune_gc else nullcontext():
+    with _gc_pause if collection.options.tune_gc else nullcontext():
         for start in range(0, len(raw), _SLICE):
             if start and yielder.is_due(_MAX_BLOCK):
                 await yielder.yield_to_loop()

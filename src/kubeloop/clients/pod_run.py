@@ -2,7 +2,7 @@
 
 Guarantees: what was created is deleted, also when the call fails or is cancelled; a timeout says
 what the pod waits for.
-See also: `ResourceClient.logs`.
+See also: `PodClient.logs`.
 """
 
 # ruff: noqa: ASYNC109 - `timeout` uses the client's clock, and its error names the object
@@ -21,15 +21,15 @@ from kubeloop.meta import ObjectKey, is_condition_true, is_controlled_by
 from kubeloop.selectors import selector_from_wire
 from kubeloop.wire import Resource
 
+from .collection import ObjectCollection
+from .pods import PodClient
+from .resource import ResourceClient
 from .rollout_decision import pod_problems
 from .wait import WaitTimeout, snapshots
 
 if TYPE_CHECKING:
     from kubeloop.wire.batch.v1 import Job
     from kubeloop.wire.core.v1 import Pod
-
-    from .client import APIClient
-    from .resource import ResourceClient
 
 __all__ = ["RunInterrupted", "RunResult", "exit_code_of", "run_pod"]
 
@@ -51,39 +51,37 @@ class RunResult(msgspec.Struct, frozen=True):
 
 
 async def run_pod(
-    client: APIClient,
+    pods: ObjectCollection[Pod],
     what: Pod | Job | str,
     command: Sequence[str],
     *,
-    namespace: str | None,
     timeout: float | None,
     keep: bool,
 ) -> RunResult:
     """Create, wait, read logs, delete."""
     from kubeloop.wire.batch.v1 import Job
-    from kubeloop.wire.core.v1 import Pod
 
     if isinstance(what, Job):
         if command:
             raise InvalidArgument("run: a command is for an image (set it in the job)")
-        jobs = client.resource(Job, namespace=namespace)
-        job = await jobs.create(_named(Job.from_dict(what.to_dict())))
+        jobs = pods.of_kind(Job)
+        job = await ResourceClient(jobs).create(_named(Job.from_dict(what.to_dict())))
         jobs = jobs.in_namespace(job.metadata.namespace)
+        pods = pods.in_namespace(job.metadata.namespace)
         try:
             job = await _finished(jobs, job, _is_job_finished, timeout=timeout)
-            pod = await _last_pod(client, job)
+            pod = await _last_pod(pods, job)
             return await _result(
-                client, pod, failed=is_condition_true(job.status.conditions, "Failed")
+                pods, pod, failed=is_condition_true(job.status.conditions, "Failed")
             )
         finally:
             if not keep:
                 await run_to_completion(_delete(jobs, job))
-    pods = client.resource(Pod, namespace=namespace)
-    pod = await pods.create(_named(_pod_of(what, command)))
+    pod = await ResourceClient(pods).create(_named(_pod_of(what, command)))
     pods = pods.in_namespace(pod.metadata.namespace)
     try:
         pod = await _finished(pods, pod, _is_pod_finished, timeout=timeout)
-        return await _result(client, pod, failed=pod.status.phase == "Failed")
+        return await _result(pods, pod, failed=pod.status.phase == "Failed")
     finally:
         if not keep:
             await run_to_completion(_delete(pods, pod))
@@ -139,14 +137,18 @@ def _is_job_finished(job: Job) -> bool:
 
 
 async def _finished(
-    client: ResourceClient[R], obj: R, is_finished: Callable[[R], bool], *, timeout: float | None
+    objects: ObjectCollection[R],
+    obj: R,
+    is_finished: Callable[[R], bool],
+    *,
+    timeout: float | None,
 ) -> R:
     """Wait until an object has finished. Raises: WaitTimeout; KubeError when it was deleted."""
     name = obj.metadata.name
     what = f"run {obj.kind.lower()}/{name} in {obj.metadata.namespace}"
-    changes = snapshots(client, lambda each: each, field_selector={"metadata.name": name})
+    changes = snapshots(objects, lambda each: each, field_selector={"metadata.name": name})
     try:
-        async with client._collection.clock.timeout(timeout) as bound, aclosing(changes):
+        async with objects.clock.timeout(timeout) as bound, aclosing(changes):
             async for found in changes:
                 current = next(iter(found.values()), None)
                 if current is None or current.metadata.uid != obj.metadata.uid:
@@ -174,13 +176,11 @@ def _describe(obj: Resource) -> str:
     return f"{status.get('active') or 0} active pods, {status.get('failed') or 0} failed ones"
 
 
-async def _last_pod(client: APIClient, job: Job) -> Pod:
+async def _last_pod(pods: ObjectCollection[Pod], job: Job) -> Pod:
     """The pod of a job that ended last; of the failed ones if the job failed."""
-    from kubeloop.wire.core.v1 import Pod
-
-    pods = client.resource(Pod, namespace=job.metadata.namespace)
     selector = str(selector_from_wire(job.spec.selector)) if job.spec.selector else None
-    owned = [each for each in await pods.list_all(selector=selector) if is_controlled_by(each, job)]
+    selected = await ResourceClient(pods).list_all(selector=selector)
+    owned = [each for each in selected if is_controlled_by(each, job)]
     failed = is_condition_true(job.status.conditions, "Failed")
     wanted = [each for each in owned if (each.status.phase == "Failed") == failed] or owned
     if not wanted:
@@ -191,12 +191,9 @@ async def _last_pod(client: APIClient, job: Job) -> Pod:
     return max(wanted, key=lambda pod: str(pod.metadata.creation_timestamp))
 
 
-async def _result(client: APIClient, pod: Pod, *, failed: bool) -> RunResult:
-    from kubeloop.wire.core.v1 import Pod
-
+async def _result(pods: ObjectCollection[Pod], pod: Pod, *, failed: bool) -> RunResult:
     code, reason = exit_code_of(pod)
-    pods = client.resource(Pod, namespace=pod.metadata.namespace)
-    lines = pods.logs(pod.metadata.name, container=pod.spec.containers[0].name)
+    lines = PodClient(pods).logs(pod.metadata.name, container=pod.spec.containers[0].name)
     try:
         logs = "".join([f"{line}\n" async for line in lines])
     except (BadRequest, NotFound):
@@ -204,9 +201,9 @@ async def _result(client: APIClient, pod: Pod, *, failed: bool) -> RunResult:
     return RunResult(code or int(failed), logs, reason, ObjectKey.of(pod))
 
 
-async def _delete(client: ResourceClient[R], obj: R) -> None:
+async def _delete(objects: ObjectCollection[R], obj: R) -> None:
     metadata = obj.metadata
-    await client.delete(
+    await ResourceClient(objects).delete(
         metadata.name,
         expected_uid=str(metadata.uid),
         propagation="Background",

@@ -23,10 +23,11 @@ from kubeloop.errors import Forbidden, InvalidArgument, KubeError
 from kubeloop.kit import Clock, cancel_and_wait
 from kubeloop.meta import is_controlled_by
 from kubeloop.selectors import selector_from_wire
-from kubeloop.wire import Resource, format_time, resource_of
+from kubeloop.wire import Resource, format_time
 from kubeloop.wire.core.v1 import PodTemplateSpec
 
-from .object_codecs import TypedCodec
+from .collection import ObjectCollection
+from .resource import ResourceClient
 from .rollout_decision import (
     REVISION,
     RolloutProblem,
@@ -41,8 +42,6 @@ from .wait import WaitTimeout, snapshots
 if TYPE_CHECKING:
     from kubeloop.wire.apps.v1 import ControllerRevision, Deployment, ReplicaSet
     from kubeloop.wire.core.v1 import Pod
-
-    from .resource import ResourceClient
 
 __all__ = ["Revision", "Rollout", "RolloutFailed"]
 
@@ -99,15 +98,10 @@ class Rollout:
         print(status)
     """
 
-    def __init__(self, client: ResourceClient[Any], name: str) -> None:
-        kind = getattr(client.object_type, "__name__", "")
-        if kind not in {"Deployment", "StatefulSet", "DaemonSet"}:
-            raise InvalidArgument(
-                f"rollout of {kind} {name}: only deployments, stateful sets and daemon sets have"
-                " rollouts"
-            )
-        self._client = client
-        self._kind = kind
+    def __init__(self, objects: ObjectCollection[Any], name: str) -> None:
+        self._objects = objects
+        self._client = ResourceClient(objects)
+        self._kind = objects.codec.object_type.__name__
         self._name = name
 
     def __repr__(self) -> str:
@@ -124,7 +118,7 @@ class Rollout:
         status = rollout_status(obj)
         if status.is_complete:
             return status
-        problems = _PodProblems(self._client, obj)
+        problems = _PodProblems(self._objects, obj)
         found: Mapping[Hashable, _PodState] = {}
         async with aclosing(problems.follow()) as changes:
             found = await anext(changes, found)
@@ -144,7 +138,7 @@ class Rollout:
         assert obj is not None
         uid, last = obj.metadata.uid, None
         selector = {"metadata.name": self._name}
-        problems = _PodProblems(self._client, obj)
+        problems = _PodProblems(self._objects, obj)
         found: Mapping[Hashable, _PodState] = {}
         merged = _Merged(self._clock, timeout)
         try:
@@ -157,7 +151,7 @@ class Rollout:
                 if status.is_complete:
                     return
                 if not merged.sources:
-                    merged.add("object", snapshots(self._client, _itself, field_selector=selector))
+                    merged.add("object", snapshots(self._objects, _itself, field_selector=selector))
                     merged.add("pods", problems.follow())
                 match await merged.next():
                     case "object", changed:
@@ -250,7 +244,7 @@ class Rollout:
 
     @property
     def _clock(self) -> Clock:
-        return self._client._collection.clock
+        return self._objects.clock
 
     def _text(self, obj: Workload) -> str:
         return f"{self._kind} {self._name} in {obj.metadata.namespace}"
@@ -272,16 +266,16 @@ class Rollout:
         if self._kind == "Deployment":
             from kubeloop.wire.apps.v1 import ReplicaSet
 
-            sets = await _controlled(self._client, ReplicaSet, obj)
+            sets = await _controlled(self._objects, ReplicaSet, obj)
             return _revisions_of_deployment(obj, sets)  # type: ignore[arg-type] # by its kind
         from kubeloop.wire.apps.v1 import ControllerRevision
 
-        return _revisions_of_set(await _controlled(self._client, ControllerRevision, obj))
+        return _revisions_of_set(await _controlled(self._objects, ControllerRevision, obj))
 
     async def _restore_deployment(self, target: Revision, *, dry_run: bool) -> None:
         from kubeloop.wire.apps.v1 import ReplicaSet
 
-        source = await _sibling(self._client, ReplicaSet).get(target.name)
+        source = await self._objects.of_kind(ReplicaSet).get(target.name)
 
         def restore(deployment: Deployment) -> None:
             kept = deployment.metadata.annotations
@@ -372,17 +366,11 @@ def _revision_to_restore(history: list[Revision], number: int, text: str) -> Rev
 # --- pods and other objects of a workload
 
 
-def _sibling(client: ResourceClient[Any], kind: type[R]) -> ResourceClient[R]:
-    """A client of another kind in the same namespace."""
-    from .resource import ResourceClient
-
-    return ResourceClient(client._collection.at_resource(resource_of(kind)), TypedCodec(kind))
-
-
-async def _controlled(client: ResourceClient[Any], kind: type[R], obj: Workload) -> list[R]:
+async def _controlled(objects: ObjectCollection[Any], kind: type[R], obj: Workload) -> list[R]:
     """The objects of a kind that `obj` selects and controls."""
-    found = await _sibling(client, kind).list_all(selector=_selector(obj))
-    return [each for each in found if is_controlled_by(each, obj)]
+    of_kind = ResourceClient(objects.of_kind(kind))
+    selected = await of_kind.list_all(selector=_selector(obj))
+    return [each for each in selected if is_controlled_by(each, obj)]
 
 
 def _selector(obj: Workload) -> str:
@@ -400,11 +388,11 @@ class _PodState(msgspec.Struct, frozen=True):
 class _PodProblems:
     """The problems of the pods that have the current template of an object."""
 
-    def __init__(self, client: ResourceClient[Any], obj: Workload) -> None:
+    def __init__(self, objects: ObjectCollection[Any], obj: Workload) -> None:
         from kubeloop.wire.core.v1 import Pod
 
-        self._client = client
-        self._pods = _sibling(client, Pod)
+        self._objects = objects
+        self._pods = objects.of_kind(Pod)
         self._selector = _selector(obj)  # immutable
         self._hash: tuple[object, str] | None = None  # with the revision that it is of
 
@@ -447,13 +435,13 @@ class _PodProblems:
             from kubeloop.wire.apps.v1 import ReplicaSet
 
             number = revision_number(obj.metadata.annotations)
-            for each in await _controlled(self._client, ReplicaSet, obj):
+            for each in await _controlled(self._objects, ReplicaSet, obj):
                 if revision_number(each.metadata.annotations) == number:
                     return each.metadata.labels.get(_DEPLOYMENT_HASH, "")
             return ""
         from kubeloop.wire.apps.v1 import ControllerRevision
 
-        history = await _controlled(self._client, ControllerRevision, obj)
+        history = await _controlled(self._objects, ControllerRevision, obj)
         newest = max(history, key=lambda each: each.revision or 0, default=None)
         return "" if newest is None else newest.metadata.labels.get(_REVISION_HASH, "")
 

@@ -17,15 +17,13 @@ from kubeloop.meta import GroupResource, GroupVersionKind, GroupVersionResource
 from kubeloop.rest import RequestSender, Response
 from kubeloop.wire import ResourceInfo
 
-from .collection import Collection
+from .collection import Collection, ObjectCollection
 from .object_codecs import DictCodec, PatchBody, PatchType, body_of, patch_text, patch_type_of
 from .wait import WaitTimeout, snapshots
 
 if TYPE_CHECKING:
     from kubeloop.discovery import DeferredMapper, Discovery
     from kubeloop.wire.autoscaling.v1 import Scale
-
-    from .resource import ResourceClient
 
 __all__ = ["ScaleClient", "is_scaled", "scale_from", "scale_to", "wait_scaled"]
 
@@ -99,19 +97,16 @@ def is_scaled(scale: Scale, obj: dict[str, Any]) -> bool:
 
 
 async def wait_scaled(
-    client: ResourceClient[Scale], name: str, replicas: int, *, timeout: float | None
+    scales: ObjectCollection[Scale], name: str, replicas: int, *, timeout: float | None
 ) -> Scale:
     """Wait until an object has as many replicas, or another writer has asked for other ones."""
-    from .resource import ResourceClient
-
-    collection = client._collection
-    parents = ResourceClient(collection.at_subresource(""), DictCodec())
+    parents = ObjectCollection(scales.collection.at_subresource(""), DictCodec())
     changes = snapshots(parents, lambda obj: obj, field_selector={"metadata.name": name})
-    scale = None
+    scale: Scale | None = None
     try:
-        async with collection.clock.timeout(timeout) as bound, aclosing(changes):
+        async with scales.clock.timeout(timeout) as bound, aclosing(changes):
             async for found in changes:
-                scale = await client.get(name)
+                scale = await scales.get(name)
                 obj = next(iter(found.values()), {})
                 if (scale.spec.replicas or 0) != replicas or is_scaled(scale, obj):
                     return scale
@@ -153,13 +148,10 @@ class ScaleClient:
         rest: RequestSender,
         mapper: DeferredMapper,
         discovery: Discovery,
-        *,
-        field_manager: str = "",
     ) -> None:
         self._rest = rest
         self._mapper = mapper
         self._discovery = discovery
-        self._field_manager = field_manager
         self._kinds: dict[GroupVersionResource, GroupVersionKind] = {}
 
     async def get(self, resource: GroupResource, namespace: str, name: str) -> Scale:
@@ -229,7 +221,7 @@ class ScaleClient:
             singular="",
             namespaced=bool(namespace),
         )
-        return Collection(self._rest, info, namespace=namespace, field_manager=self._field_manager)
+        return Collection(self._rest, info, namespace=namespace)
 
 
 def _scale_in(response: Response) -> Scale:

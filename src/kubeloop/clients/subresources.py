@@ -1,105 +1,60 @@
 """Clients of subresources: status, scale, proxy, ….
 
-See also: `resource` (actions such as evictions), `scale` (scales of any resource).
+See also: `object_client` (the verbs), `scale` (scales of any resource, by its name).
 """
 
 # ruff: noqa: ASYNC109 - `timeout` uses the client's clock, and its error names the object
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING, Generic, TypeVar, Unpack, final
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, final
 
-from kubeloop.rest import ByteStream, Params, Response
+from kubeloop.rest import ByteStream, Params, Response, query_options
 
-from .collection import Collection
-from .lists import IncludeObject, Table
-from .object_codecs import PatchBody, PatchType
-from .options import WriteOptions
+from .collection import Collection, ObjectCollection
+from .lists import ACCEPT_TABLE, IncludeObject, Table, read_table
+from .object_client import ObjectClient
+from .object_codecs import ObjectCodec, TypedCodec
 
 if TYPE_CHECKING:
     from kubeloop.wire.autoscaling.v1 import Scale
 
-    from .resource import ResourceClient
-
-__all__ = ["Proxy", "SubresourceClient", "proxy_name"]
+__all__ = ["Proxy", "ScaleSubresource", "SubresourceClient", "proxy_name", "scale_subresource"]
 
 T = TypeVar("T")
 
 
-@final
-class SubresourceClient(Generic[T]):
-    """One subresource of the objects of a collection: `pods.status`, `deployments.scale`."""
+class SubresourceClient(ObjectClient[T]):
+    """One subresource of the objects of a collection: `pods.status`, `namespaces.finalize`.
 
-    def __init__(self, client: ResourceClient[T]) -> None:
-        self._client = client
+    `create` posts to the subresource of the object with the name of its argument, and returns
+    the response; without a name it is an InvalidArgument.
+    """
 
     def __repr__(self) -> str:
-        collection = self._client._collection
-        return f"SubresourceClient({collection}, {collection.subresource})"
-
-    async def get(self, name: str, *, resource_version: str = "") -> T:
-        """As `ResourceClient.get`."""
-        return await self._client.get(name, resource_version=resource_version)
+        collection = self._objects.collection
+        return f"{type(self).__name__}({collection}, {collection.subresource})"
 
     async def table(self, name: str, *, include_object: IncludeObject = "Metadata") -> Table:
         """The output of `kubectl get --subresource` of one object. Safe to cancel."""
-        return await self._client.table(name, include_object=include_object)
+        params = query_options(include_object=include_object)
+        return read_table(
+            await self._objects.collection.send(
+                "get", name=name, params=params, accept=ACCEPT_TABLE
+            )
+        )
 
-    async def create(self, obj: T, **options: Unpack[WriteOptions]) -> T:
-        """Post `obj` to the subresource of the object with its name; returns the response.
 
-        Raises: InvalidArgument without a name. A cancelled call may have been executed.
-        """
-        return await self._client.create(obj, **options)
+@final
+class ScaleSubresource(SubresourceClient["Scale"]):
+    """The number of replicas, as the `Scale` that all kinds share: `deployments.scale`.
 
-    async def update(
-        self, obj: T, *, unconditional: bool = False, **options: Unpack[WriteOptions]
-    ) -> T:
-        """As `ResourceClient.update`."""
-        return await self._client.update(obj, unconditional=unconditional, **options)
-
-    async def patch(
-        self,
-        name: str,
-        patch: PatchBody,
-        *,
-        type: PatchType,  # noqa: A002 - the API's word
-        force: bool | None = None,
-        **options: Unpack[WriteOptions],
-    ) -> T:
-        """As `ResourceClient.patch`."""
-        return await self._client.patch(name, patch, type=type, force=force, **options)
-
-    async def apply(self, obj: T, *, force: bool = False, **options: Unpack[WriteOptions]) -> T:
-        """As `ResourceClient.apply`."""
-        return await self._client.apply(obj, force=force, **options)
-
-    def edit(
-        self,
-        name: str,
-        *,
-        strict: bool = False,
-        timeout: float | None = 30.0,
-        **options: Unpack[WriteOptions],
-    ) -> AbstractAsyncContextManager[T]:
-        """As `ResourceClient.edit`."""
-        return self._client.edit(name, strict=strict, timeout=timeout, **options)
-
-    async def modify(
-        self,
-        name: str,
-        function: Callable[[T], T | Awaitable[T | None] | None],
-        *,
-        timeout: float | None = 30.0,
-        **options: Unpack[WriteOptions],
-    ) -> T:
-        """As `ResourceClient.modify`."""
-        return await self._client.modify(name, function, timeout=timeout, **options)
+    For a custom kind: `client.resource(Website).subresource("scale")`.
+    """
 
     async def set(
-        self: SubresourceClient[Scale],
+        self,
         name: str,
         replicas: int,
         *,
@@ -119,14 +74,22 @@ class SubresourceClient(Generic[T]):
         patch: dict[str, object] = {"spec": {"replicas": replicas}}
         if expected_version:
             patch["metadata"] = {"resourceVersion": expected_version}
-        scale = await self._client.patch(
+        scale = await self.patch(
             name, patch, type="merge", dry_run=dry_run, field_manager=field_manager
         )
         if not wait or dry_run:
             return scale
         from .scale import wait_scaled
 
-        return await wait_scaled(self._client, name, replicas, timeout=timeout)
+        return await wait_scaled(self._objects, name, replicas, timeout=timeout)
+
+
+def scale_subresource(objects: ObjectCollection[Any]) -> ScaleSubresource:
+    """The scales of objects of any kind."""
+    from kubeloop.wire.autoscaling.v1 import Scale
+
+    codec: ObjectCodec[Scale] = TypedCodec(Scale)
+    return ScaleSubresource(ObjectCollection(objects.collection.at_subresource("scale"), codec))
 
 
 def proxy_name(name: str, *, scheme: str = "", port: str | int = "") -> str:

@@ -11,16 +11,15 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Hashable, Mapping
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack, final
+from typing import Any, Generic, TypeVar, Unpack, final
 
 from kubeloop.errors import Expired, InvalidArgument, KubeError
 
+from .collection import ObjectCollection
 from .lists import WatchEvent
-from .options import Selectors
-from .paging import key_of
-
-if TYPE_CHECKING:
-    from .resource import ResourceClient
+from .options import ListOptions, Selectors
+from .paging import key_of, read_page
+from .watch import watch_objects
 
 __all__ = [
     "EventCondition",
@@ -207,14 +206,14 @@ def _deletion_goal() -> Goal[T]:
 
 
 async def wait_until(
-    client: ResourceClient[T], name: str, goal: Goal[T], *, timeout: float | None
+    objects: ObjectCollection[T], name: str, goal: Goal[T], *, timeout: float | None
 ) -> T | None:
     """Watch one object until the goal is met; returns it, None if it was deleted.
 
     With a timeout of 0 or less it is read once.
     """
-    collection = client._collection
-    watcher = _ObjectWatcher(client, name, goal)
+    collection = objects.collection
+    watcher = _ObjectWatcher(objects, name, goal)
     if timeout is not None and timeout <= 0:
         if await watcher.read():
             return watcher.obj
@@ -240,8 +239,8 @@ async def wait_until(
 class _ObjectWatcher(Generic[T]):
     """The last state of one object, and whether it meets the goal."""
 
-    def __init__(self, client: ResourceClient[T], name: str, goal: Goal[T]) -> None:
-        self._client = client
+    def __init__(self, objects: ObjectCollection[T], name: str, goal: Goal[T]) -> None:
+        self._objects = objects
         self._selector = {"metadata.name": name}
         self._goal = goal
         self.obj: T | None = None
@@ -251,7 +250,8 @@ class _ObjectWatcher(Generic[T]):
 
     async def read(self) -> bool:
         """Read its current state."""
-        page = await self._client.list(field_selector=self._selector)
+        options = ListOptions.of(field_selector=self._selector)
+        page = await read_page(self._objects.collection, self._objects.codec, options)
         self._version = page.version
         return self._update(page.items[0] if page.items else None)
 
@@ -261,24 +261,24 @@ class _ObjectWatcher(Generic[T]):
             if await self.read():
                 return self.obj
             try:
-                watch = self._client.watch(
-                    resource_version=self._version, field_selector=self._selector
+                watch = watch_objects(
+                    self._objects, resource_version=self._version, field_selector=self._selector
                 )
                 async with aclosing(watch) as events:
                     async for event in events:
                         if self._update(None if event.type == "DELETED" else event.object):
                             return self.obj
             except Expired:
-                await self._client._collection.clock.sleep(_RESTART_DELAY)
+                await self._objects.clock.sleep(_RESTART_DELAY)
 
     def _update(self, obj: T | None) -> bool:
         self.obj = obj
-        self.data = data = {} if obj is None else self._client._codec.to_dict(obj)
+        self.data = data = {} if obj is None else self._objects.codec.to_dict(obj)
         return self._goal.is_met(obj, data)
 
 
 async def snapshots(
-    client: ResourceClient[T],
+    objects: ObjectCollection[T],
     project: Callable[[T], V | None],
     **selectors: Unpack[Selectors],
 ) -> AsyncGenerator[Mapping[Hashable, V], None]:
@@ -298,19 +298,19 @@ async def snapshots(
             found[key] = value
 
     while True:
-        page = await client.list(**selectors)
+        page = await read_page(objects.collection, objects.codec, ListOptions.of(**selectors))
         found.clear()
         for obj in page:
             put(obj, exists=True)
         yield found
-        watch = client.watch(resource_version=page.version, **selectors)
+        watch = watch_objects(objects, resource_version=page.version, **selectors)
         try:
             async with aclosing(watch) as events:
                 async for event in events:
                     put(event.object, exists=event.type != "DELETED")
                     yield found
         except Expired:
-            await client._collection.clock.sleep(_RESTART_DELAY)
+            await objects.clock.sleep(_RESTART_DELAY)
 
 
 @final

@@ -11,7 +11,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack, cast, final
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, final
 
 import msgspec
 
@@ -20,6 +21,7 @@ from kubeloop.errors import (
     ApiError,
     Conflict,
     ConnectError,
+    DecodeError,
     InFlightTimeout,
     InvalidArgument,
     TimeoutExceeded,
@@ -28,16 +30,24 @@ from kubeloop.errors import (
     is_api_error,
     suggested_delay,
 )
-from kubeloop.kit import DEFAULT_RETRY, Backoff, Clock, SystemClock, jittered, retry
+from kubeloop.kit import (
+    DEFAULT_RETRY,
+    Backoff,
+    BackoffDelays,
+    Clock,
+    SystemClock,
+    jittered,
+    retry,
+)
 from kubeloop.rest import Params
 from kubeloop.wire import TypeFacts
 
-from .object_codecs import check_object
+from .collection import ObjectCollection
+from .object_codecs import body_of, check_object
 from .options import WriteOptions
 
 if TYPE_CHECKING:
     from .object_patch import ObjectPatch
-    from .resource import ResourceClient
 
 __all__ = [
     "ChangeWriter",
@@ -80,12 +90,15 @@ class ChangeWriter(Generic[T]):
         self._timeout = timeout
         self._deadline: float | None = None  # set by the first operation
         self._max_retries = max_retries
-        self._delays = _CONTENTION.delays()
         self._attempts = 0
         self._attempt_start: float | None = None
         self._conflict: Conflict | None = None
         self._ambiguous: ApiError | None = None  # a response after which the change may be stored
         self._is_sending = False
+
+    @cached_property
+    def _delays(self) -> BackoffDelays:
+        return _CONTENTION.delays()  # most changes need none
 
     async def read(self, read: Callable[[], Awaitable[T]]) -> T:
         """Read the object, to begin an attempt. Raises: TimeoutExceeded."""
@@ -192,9 +205,9 @@ class ObjectEditor(Generic[T]):
     """Changes one object by a patch, and repeats it when another writer was faster."""
 
     def __init__(
-        self, client: ResourceClient[T], name: str, writer: ChangeWriter[T], params: Params
+        self, objects: ObjectCollection[T], name: str, writer: ChangeWriter[T], params: Params
     ) -> None:
-        self._client = client
+        self._objects = objects
         self._name = name
         self._writer = writer
         self._params = params
@@ -202,7 +215,7 @@ class ObjectEditor(Generic[T]):
     @classmethod
     async def open(
         cls,
-        client: ResourceClient[T],
+        objects: ObjectCollection[T],
         verb: str,
         name: str,
         *,
@@ -210,7 +223,7 @@ class ObjectEditor(Generic[T]):
         params: Params,
     ) -> ObjectEditor[T]:
         """An editor whose errors name the object. Raises: InvalidArgument for a bad timeout."""
-        collection = client._collection
+        collection = objects.collection
         request = await collection.request("patch", name=name)
         writer: ChangeWriter[T] = ChangeWriter(
             f"{verb} {request.action.removeprefix('PATCH ')}",
@@ -218,7 +231,7 @@ class ObjectEditor(Generic[T]):
             timeout=timeout,
             max_retries=collection.rest.max_retries,
         )
-        return cls(client, name, writer, params)
+        return cls(objects, name, writer, params)
 
     async def store(self, obj: T, before: dict[str, Any], *, strict: bool) -> None:
         """Store the changes of `obj` since `before`, and refresh `obj` (see `edit`)."""
@@ -230,7 +243,7 @@ class ObjectEditor(Generic[T]):
             recreated_error,
         )
 
-        codec, collection = self._client._codec, self._client._collection
+        codec, collection = self._objects.codec, self._objects.collection
         after = codec.to_dict(obj)
         patch = patch_between(before, after, self._strategic)
         if patch is None:
@@ -259,7 +272,7 @@ class ObjectEditor(Generic[T]):
         """Store what `function` changes in a new read of the object (see `modify`)."""
         from .object_patch import patch_between
 
-        codec = self._client._codec
+        codec = self._objects.codec
         while True:
             obj = await self._read()
             before = codec.to_dict(obj)
@@ -278,19 +291,19 @@ class ObjectEditor(Generic[T]):
     def _strategic(self) -> TypeFacts | None:
         """The rules of a strategic merge patch, if the server accepts one."""
         # The scale of a custom kind accepts none, and that of a built-in kind needs none.
-        client = self._client
-        return None if client._collection.subresource == "scale" else client._codec.facts
+        objects = self._objects
+        return None if objects.collection.subresource == "scale" else objects.codec.facts
 
     async def _read(self) -> T:
-        return await self._writer.read(lambda: self._client.get(self._name))
+        return await self._writer.read(lambda: self._objects.get(self._name))
 
     async def _send(self, patch: ObjectPatch, base: dict[str, Any]) -> T:
         await self._check_ignored(patch)
         # The writer retries itself: it must know every response that leaves open whether the
         # change was stored.
         return await self._writer.send(
-            lambda: self._client._send_object_patch(
-                self._name, patch, base, params=self._params, max_retries=0
+            lambda: _send_patch(
+                self._objects, self._name, patch, base, params=self._params, max_retries=0
             )
         )
 
@@ -298,7 +311,7 @@ class ObjectEditor(Generic[T]):
         """Raise InvalidArgument for a change that the server would ignore without an error."""
         from .object_patch import ignored_fields
 
-        collection = self._client._collection
+        collection = self._objects.collection
         subresource = collection.subresource
         info = await collection.info()
         has_status = any(each.name == "status" for each in info.subresources)
@@ -312,24 +325,53 @@ class ObjectEditor(Generic[T]):
             )
 
 
-async def create_or_update(client: ResourceClient[T], obj: T, **options: Unpack[WriteOptions]) -> T:
+async def _send_patch(
+    objects: ObjectCollection[T],
+    name: str,
+    patch: ObjectPatch,
+    base: dict[str, Any],
+    *,
+    params: Params,
+    max_retries: int | None = None,
+) -> T:
+    """Send a patch of the object `base`, which must still have its version."""
+    from .object_patch import metadata_text
+
+    version = metadata_text(base, "resourceVersion")
+    if not version:
+        raise DecodeError(
+            f"change {name}: the server sent the object without a resourceVersion, so that"
+            " changes of other writers could be overwritten (use patch)"
+        )
+    return await objects.send_patch(
+        name,
+        body_of(patch.with_precondition(version, metadata_text(base, "uid"))),
+        content_type=patch.content_type,
+        params=params,
+        max_retries=max_retries,
+    )
+
+
+async def create_or_update(objects: ObjectCollection[T], obj: T, options: WriteOptions) -> T:
     """Create the object, or merge it into the existing one."""
     from .object_patch import merge_patch_into, patch_between
 
-    codec = client._codec
+    codec = objects.codec
     desired = check_object(codec.to_dict(obj))
     name = (desired.get("metadata") or {}).get("name") or ""
     if not name:
         raise InvalidArgument(f"create or update a {desired.get('kind')}: the object has no name")
-    params = client._write_params(options)
+    params = objects.write_params(options)
     own = desired["metadata"].get("namespace")
-    target = client if client.namespace or not own else client.in_namespace(own)
+    is_elsewhere = own and not objects.collection.namespace
+    target = objects.in_namespace(own) if is_elsewhere else objects
 
     async def attempt() -> T:
-        existing = await target.get_or_none(name)
+        existing: T | None = await target.get_or_none(name)
         if existing is None:
             try:
-                return await client.create(obj, **options)
+                data = check_object(codec.to_data(obj))
+                return await objects.send_object("create", data, params)
             except AlreadyExists as error:  # another writer created it after the read
                 raise Conflict(error.action, error.status) from error
         before = codec.to_dict(existing)
@@ -337,9 +379,9 @@ async def create_or_update(client: ResourceClient[T], obj: T, **options: Unpack[
         patch = patch_between(before, after, codec.facts)
         if patch is None:
             return existing
-        return await target._send_object_patch(name, patch, before, params=params)
+        return await _send_patch(target, name, patch, before, params=params)
 
-    return await retry_on_conflict(attempt, clock=client._collection.clock)
+    return await retry_on_conflict(attempt, clock=objects.clock)
 
 
 def is_conflict(error: BaseException) -> bool:

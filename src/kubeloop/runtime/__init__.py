@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from .admission import Operation as Operation
     from .assembly import ManagerState as ManagerState
     from .assembly import ManagerStats as ManagerStats
+    from .client import CacheOptions as CacheOptions
     from .context import open_context as open_context
     from .controller import ControllerStats as ControllerStats
     from .controller import FailingKey as FailingKey
@@ -63,7 +64,7 @@ else:
             ".assembly": "ManagerState ManagerStats",
             ".caches": "NotCached",
             ".certificates": "ServingCertificate",
-            ".client": "Client InformerOptions",
+            ".client": "CacheOptions Client InformerOptions",
             ".context": "Context open_context",
             ".controller": "ControllerStats FailingKey",
             ".handlers": "MapFunction WatchSource",

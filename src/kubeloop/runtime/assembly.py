@@ -140,14 +140,9 @@ async def assemble(plan: Plan, stack: AsyncExitStack) -> Assembly:
 async def _connect(plan: Plan, stack: AsyncExitStack) -> Client:
     given = plan.cluster
     if isinstance(given, clients.APIClient):
-        if plan.field_manager:
-            return Client(
-                rest=given.rest,
-                field_manager=plan.field_manager,
-                tune_gc=given._tune_gc,
-                format=given._formats.preference,
-            )
-        return given if isinstance(given, Client) else Client.over(given)
+        if isinstance(given, Client) and not plan.field_manager:
+            return given
+        return Client.over(given, field_manager=plan.field_manager)
     rest = RESTClient(
         given or ClusterConfig.load(),
         clock=plan.clock,

@@ -90,13 +90,17 @@ class Client(clients.APIClient):
     """
 
     @classmethod
-    def over(cls, client: clients.APIClient) -> Client:
-        """A client with informers that uses the connections of another, which owns them."""
+    def over(cls, client: clients.APIClient, *, field_manager: str = "") -> Client:
+        """A client with informers that uses the connections of another, which owns them.
+
+        It has the options of the other one; `field_manager` replaces one of them.
+        """
+        options = client.options
         return cls(
             rest=client.rest,
-            field_manager=client._field_manager,
-            tune_gc=client._tune_gc,
-            format=client._formats.preference,
+            field_manager=field_manager or options.field_manager,
+            tune_gc=options.tune_gc,
+            format=options.format,
         )
 
     @overload
@@ -214,7 +218,7 @@ class Client(clients.APIClient):
             else self.resource(cast("Any", kind), namespace=namespace).raw
         )
         protobuf = None
-        preference = format or self._formats.preference
+        preference = format or self.options.format
         # Metadata is cheaper as protobuf for everyone. Whole objects are too, until they are
         # decoded: that takes six times as long (docs/explanation/performance.md).
         if preference == "protobuf" or (preference is None and metadata_only and _has_upb()):

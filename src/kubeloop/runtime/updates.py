@@ -101,11 +101,11 @@ async def update_status(client: APIClient, obj: T, *, before: T | None = None) -
 def _client_of(client: APIClient, obj: T) -> ResourceClient[T]:
     """The client of an object's kind and namespace, for objects of its type."""
     namespace = ObjectKey.of(_any(obj)).namespace or None
+    kind: Any = type(obj)
     if isinstance(obj, dict):
         kind = GroupVersionKind.of(obj.get("apiVersion") or "", obj.get("kind") or "")
-        resource: ResourceClient[Any] = client.resource(kind, namespace=namespace)
-        return resource
-    return client.resource(type(_any(obj)), namespace=namespace)
+    resource: ResourceClient[T] = client.resource(kind, namespace=namespace)
+    return resource
 
 
 def _status(obj: object) -> dict[str, Any]:

@@ -243,7 +243,7 @@ class _RecordingClient(Client):
 
     def __init__(self, client: Client, record: Callable[[Write], None]) -> None:
         super().__init__(
-            rest=_RecordingSender(client.rest, record), field_manager=client._field_manager
+            rest=_RecordingSender(client.rest, record), field_manager=client.options.field_manager
         )
         self._client = client
 

@@ -45,7 +45,7 @@ def exec_command(
     check: bool = False,
     max_output: int = MAX_OUTPUT,
 ) -> RemoteCommand:
-    """See `ResourceClient.exec`."""
+    """See `PodClient.exec`."""
     if isinstance(command, str) or not command:
         raise InvalidArgument(
             f"exec in {target}: the command is {command!r:.80}, expected a list of its words"
@@ -78,7 +78,7 @@ def attach_command(
     check: bool = False,
     max_output: int = MAX_OUTPUT,
 ) -> RemoteCommand:
-    """See `ResourceClient.attach`."""
+    """See `PodClient.attach`."""
 
     async def opener() -> Process:
         return await _open(
@@ -142,7 +142,7 @@ def debug_command(
     max_output: int = MAX_OUTPUT,
     wait_for: float = 60.0,
 ) -> RemoteCommand:
-    """See `ResourceClient.debug`."""
+    """See `PodClient.debug`."""
     if isinstance(command, str):
         raise InvalidArgument(
             f"debug {target}: the command is {command!r:.80}, expected a list of its words"

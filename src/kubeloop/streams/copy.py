@@ -58,7 +58,7 @@ async def copy_to(
     container: str,
     progress: ProgressHandler | None,
 ) -> CopyProgress:
-    """See `ResourceClient.copy_to`."""
+    """See `PodClient.copy_to`."""
     local = Path(source)
     what = f"copy {local} to {target}:{destination}"
     own_name, exists = await asyncio.to_thread(_look_up, local)
@@ -121,7 +121,7 @@ async def copy_from(
     container: str,
     progress: ProgressHandler | None,
 ) -> CopyProgress:
-    """See `ResourceClient.copy_from`."""
+    """See `PodClient.copy_from`."""
     what = f"copy {target}:{source} to {os.fspath(destination)}"
     if not source:
         raise InvalidArgument(f"{what}: the path in the container is empty")

@@ -472,7 +472,7 @@ async def read_entries(
     all_containers: bool,
     max_streams: int,
 ) -> AsyncGenerator[LogEntry, None]:
-    """The entries of one pod, or of all pods of a selector; see `ResourceClient.log_entries`."""
+    """The entries of one pod, or of all pods of a selector; see `PodClient.log_entries`."""
     if bool(target) == (selector is not None):
         raise InvalidArgument("log_entries: expected either a pod or a selector")
 

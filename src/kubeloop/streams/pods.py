@@ -77,7 +77,7 @@ class PodEvent(Protocol):
 
 
 class PodReader(Protocol):
-    """Reads pods: a `ResourceClient` of them."""
+    """Reads pods: a `PodClient`."""
 
     async def get(self, name: str) -> Pod: ...
     async def list(

@@ -140,7 +140,7 @@ async def forward_ports(
     addresses: Sequence[str],
     reconnect: bool,
 ) -> AsyncIterator[PortForward]:
-    """See `ResourceClient.port_forward`."""
+    """See `PodClient.port_forward`."""
     if not ports:
         raise InvalidArgument(f"port-forward to {target}: no port is given")
     pairs = [parse_port(each) for each in ports]
@@ -157,7 +157,7 @@ async def forward_ports(
 
 @asynccontextmanager
 async def open_port(access: PodAccess, target: str, port: int) -> AsyncIterator[PortConnection]:
-    """See `ResourceClient.open_connection`."""
+    """See `PodClient.open_connection`."""
     found = await find_pod(access, target)
     number = port_in_pod(found, parse_port(port).remote)
     tunnel = await open_tunnel(access, found.name, number)

@@ -64,7 +64,7 @@ log = get_logger(__name__)
 
 HEARTBEAT = 5.0  # seconds between pings, as kubectl
 MAX_MESSAGE = 16 * 1024 * 1024
-MAX_OUTPUT = 64 * 1024 * 1024  # as the default of `ResourceClient.exec`
+MAX_OUTPUT = 64 * 1024 * 1024  # as the default of `PodClient.exec`
 _MAX_LINE = 64 * 1024 * 1024
 _BUFFER = 1024 * 1024  # bytes of a channel that no one has read yet
 _WRITE = 32 * 1024  # bytes of one message

@@ -2,7 +2,7 @@
 
 """The blocking forms of the async classes: each method runs the async one and waits for it."""
 
-# ruff: noqa: A002 - names of the API
+# ruff: noqa: A002, F401
 
 from __future__ import annotations
 
@@ -10,114 +10,117 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from contextlib import AbstractContextManager
 from datetime import datetime
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Unpack, cast, final, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Generic,
+    Literal,
+    Self,
+    TypeVar,
+    Unpack,
+    cast,
+    final,
+    overload,
+)
 
-from kubeloop import clients, discovery, rest
+from kubeloop import clients
 from kubeloop.blocking.calls import in_caller_thread
 from kubeloop.blocking.process import PortConnection, Process
 from kubeloop.blocking.reference import LoopReference
 from kubeloop.blocking.stream import Stream, iterate_awaited
-from kubeloop.clients import (
-    PAGE_SIZE,
-    DeleteOptions,
-    DrainOptions,
-    DrainPlan,
-    DrainStep,
-    EventCondition,
-    IncludeObject,
-    LabelSelection,
-    ListArguments,
-    ObjectList,
-    PartialObjectMetadata,
-    PatchBody,
-    PatchType,
-    PlanOptions,
-    Propagation,
-    Revision,
-    RolloutStatus,
-    Selectors,
-    Table,
-    VersionMatch,
-    WatchEvent,
-    WriteOptions,
-)
-from kubeloop.config import ClusterConfig
-from kubeloop.discovery import (
-    ApiGroup,
-    ApiResource,
-    DiscoveryResult,
-    MapperStats,
-    OpenApiPath,
-    VersionInfo,
-)
-from kubeloop.meta import (
-    GroupKind,
-    GroupResource,
-    GroupVersion,
-    GroupVersionKind,
-    GroupVersionResource,
-)
-from kubeloop.rest import Params, Request, Response, RESTStats, WarningHandler
-from kubeloop.wire import RawEvent, ResourceInfo
+from kubeloop.clients import PAGE_SIZE
 
 if TYPE_CHECKING:
+    from kubeloop import discovery, rest
+    from kubeloop.clients import (
+        AnyKind,
+        DeleteOptions,
+        DrainOptions,
+        DrainPlan,
+        DrainStep,
+        EventCondition,
+        IncludeObject,
+        LabelSelection,
+        ListArguments,
+        ObjectList,
+        PartialObjectMetadata,
+        PatchBody,
+        PatchType,
+        PlanOptions,
+        Propagation,
+        Revision,
+        RolloutStatus,
+        Selectors,
+        Table,
+        VersionMatch,
+        WatchEvent,
+        WriteOptions,
+    )
+    from kubeloop.config import ClusterConfig
+    from kubeloop.discovery import (
+        ApiGroup,
+        ApiResource,
+        DiscoveryResult,
+        MapperStats,
+        OpenApiPath,
+        VersionInfo,
+    )
+    from kubeloop.meta import (
+        GroupKind,
+        GroupResource,
+        GroupVersion,
+        GroupVersionKind,
+        GroupVersionResource,
+    )
+    from kubeloop.rest import Params, Request, Response, RESTStats, WarningHandler
     from kubeloop.streams import CopyProgress, ExecResult, LogEntry, PortForward
-    from kubeloop.wire.apps.v1 import DaemonSet, Deployment, StatefulSet
+    from kubeloop.wire import RawEvent, ResourceInfo
+    from kubeloop.wire.apps.v1 import DaemonSet
     from kubeloop.wire.authentication.v1 import BoundObjectReference, TokenRequest
     from kubeloop.wire.autoscaling.v1 import Scale
     from kubeloop.wire.certificates.v1 import CertificateSigningRequest
     from kubeloop.wire.core.v1 import Namespace, Node, Pod, Service, ServiceAccount
 
 __all__ = [
+    "CertificateSigningRequestClient",
+    "DaemonSetClient",
     "DeferredMapper",
     "DiscoveryClient",
+    "DynamicClient",
     "MetadataClient",
+    "NamespaceClient",
+    "NodeClient",
+    "ObjectClient",
     "OpenApiV3",
+    "PodClient",
     "Proxy",
     "RESTClient",
     "ResourceClient",
     "Rollout",
+    "ScalableClient",
     "ScaleClient",
+    "ScaleSubresource",
+    "ServiceAccountClient",
+    "ServiceClient",
     "SubresourceClient",
+    "WorkloadClient",
+    "resource_form",
 ]
 
-P = TypeVar("P", "Pod", "Service", "Node")
 T = TypeVar("T")
 V = TypeVar("V")
 
 
-@final
-class ResourceClient(Generic[T]):
-    """The blocking form of `kubeloop.clients.ResourceClient`."""
+class ObjectClient(Generic[T]):
+    """The blocking form of `kubeloop.clients.ObjectClient`."""
 
     __slots__ = ("_reference",)
 
-    def __init__(self, reference: LoopReference[clients.ResourceClient[T]]) -> None:
+    def __init__(self, reference: LoopReference[clients.ObjectClient[T]]) -> None:
         self._reference = reference
 
     def __repr__(self) -> str:
         return f"blocking {self._reference!r}"
-
-    @property
-    def namespace(self) -> str | None:
-        """None is the namespace of the configuration, `ALL` is all namespaces."""
-        return self._reference.read(lambda wrapped: wrapped.namespace)
-
-    @property
-    def object_type(self) -> type[T]:
-        """The class of the objects, or `dict`."""
-        return self._reference.read(lambda wrapped: wrapped.object_type)
-
-    def in_namespace(self, namespace: str | None) -> ResourceClient[T]:
-        """A client of the same kind in another namespace."""
-        return ResourceClient(self._reference.then(lambda wrapped: wrapped.in_namespace(namespace)))
-
-    def info(self) -> ResourceInfo:
-        """Group, version, names, scope and verbs of the resource. Safe to interrupt.
-
-        Raises: NoKindMatch when the server has no such kind.
-        """
-        return self._reference.call(lambda wrapped: wrapped.info())
 
     @overload
     def get(self, name: str, *, resource_version: str = ...) -> T: ...
@@ -136,6 +139,194 @@ class ResourceClient(Generic[T]):
                 name, model=model, resource_version=resource_version
             )
         )
+
+    def create(self, obj: T, **options: Unpack[WriteOptions]) -> T:
+        """Create an object, and return it as the server stored it.
+
+        Raises: AlreadyExists, Invalid. An interrupted call may have created it.
+        """
+        return self._reference.call(lambda wrapped: wrapped.create(obj, **options))
+
+    def update(self, obj: T, *, unconditional: bool = False, **options: Unpack[WriteOptions]) -> T:
+        """Replace the whole object, and return it as the server stored it.
+
+        The version and uid in `obj` are preconditions, so that an object from a stale cache is
+        a conflict. An object without a version would overwrite the changes of other writers: it
+        is not sent, unless `unconditional`, which removes the version.
+        Raises: Conflict when the object has changed since it was read; Invalid; InvalidArgument
+        for an object without a version. An interrupted call may have changed it.
+        """
+        return self._reference.call(
+            lambda wrapped: wrapped.update(obj, unconditional=unconditional, **options)
+        )
+
+    def patch(
+        self,
+        name: str,
+        patch: PatchBody,
+        *,
+        type: PatchType,
+        force: bool | None = None,
+        **options: Unpack[WriteOptions],
+    ) -> T:
+        """Send a patch, and return the new object; bytes are sent unchanged.
+
+        A patch overwrites the fields that it has, also in an object that has changed since you
+        read it. It is a conflict only if it has a version itself (`metadata.resourceVersion`, or
+        a `test` operation); an object that was read and is sent as a patch has one.
+        `strategic` is for built-in kinds only, `force` for `apply` only.
+        Raises: Invalid; Conflict if the patch has a version.
+        An interrupted call may have changed it.
+        """
+        return self._reference.call(
+            lambda wrapped: wrapped.patch(name, patch, type=type, force=force, **options)
+        )
+
+    def apply(self, obj: T, *, force: bool = False, **options: Unpack[WriteOptions]) -> T:
+        """Server-side apply: create or change the object to have the fields of `obj`.
+
+        The field manager becomes their owner. Raises: Conflict when another manager owns a
+        field, unless `force`.
+        An interrupted call may have changed it.
+        """
+        return self._reference.call(lambda wrapped: wrapped.apply(obj, force=force, **options))
+
+    def edit(
+        self,
+        name: str,
+        *,
+        strict: bool = False,
+        timeout: float | None = 30.0,
+        **options: Unpack[WriteOptions],
+    ) -> AbstractContextManager[T]:
+        """Change the object in a `with` block; the difference is sent when the block ends.
+
+            with pods.edit("web") as pod:
+                pod.metadata.labels["tier"] = "front"
+
+        The block runs once. If other writers changed other fields in the meantime, the
+        difference is applied to the newer object, until `timeout` seconds after the block; if
+        they changed one of the same fields, to any value, that is a `Conflict` that names the
+        field. With `strict` any change since the read is a conflict: for a block whose decision
+        depends on fields that it does not change. If the change depends on the current values,
+        use `modify`, which runs its function again. Nothing is sent if the block raises or
+        changes nothing; afterwards the object is as the server stored it. Fields that only the
+        server writes (version, generation, managed fields) are neither sent nor compared.
+        Raises: Conflict when nothing was stored because of another writer, also when the
+        object was deleted and created again; TimeoutExceeded; InvalidArgument for a change
+        that the server would ignore. An interrupted call may have stored the change.
+        """
+        return self._reference.context(
+            lambda wrapped: wrapped.edit(name, strict=strict, timeout=timeout, **options)
+        )
+
+    def modify(
+        self,
+        name: str,
+        function: Callable[[T], T | None],
+        *,
+        timeout: float | None = 30.0,
+        **options: Unpack[WriteOptions],
+    ) -> T:
+        """Read, call `function` with the object, send the difference; again after a conflict.
+
+        `function` changes its argument, or returns another object. It is called again, with a
+        new read, whenever the object has changed after the read, until the change is stored or
+        `timeout` seconds have passed; so its decision holds for the object that is stored. For a
+        change that does not depend on current values, `edit` is simpler and has fewer conflicts.
+        `function` is never called again after a change that may be stored, and the timeout does
+        not interrupt it. Returns the object as the server stored it; nothing is sent if nothing
+        was changed.
+        Raises: TimeoutExceeded when other writers were faster each time; InvalidArgument for a
+        change that the server would ignore. An interrupted call may have stored the change.
+        """
+        return self._reference.call(
+            lambda wrapped: wrapped.modify(
+                name, in_caller_thread(function), timeout=timeout, **options
+            )
+        )
+
+
+class SubresourceClient(ObjectClient[T]):
+    """The blocking form of `kubeloop.clients.SubresourceClient`."""
+
+    __slots__ = ()
+
+    _reference: LoopReference[clients.SubresourceClient[T]]
+
+    def table(self, name: str, *, include_object: IncludeObject = "Metadata") -> Table:
+        """The output of `kubectl get --subresource` of one object. Safe to interrupt."""
+        return self._reference.call(
+            lambda wrapped: wrapped.table(name, include_object=include_object)
+        )
+
+
+@final
+class ScaleSubresource(SubresourceClient["Scale"]):
+    """The blocking form of `kubeloop.clients.ScaleSubresource`."""
+
+    __slots__ = ()
+
+    _reference: LoopReference[clients.ScaleSubresource]
+
+    def set(
+        self,
+        name: str,
+        replicas: int,
+        *,
+        dry_run: bool = False,
+        field_manager: str = "",
+        expected_version: str = "",
+        wait: bool = False,
+        timeout: float | None = 600.0,
+    ) -> Scale:
+        """Set the number of replicas: `deployments.scale.set("web", 3)`.
+
+        With `wait`, return when there are as many pods, and those of a built-in kind are ready;
+        or when another writer has set another number, which the returned scale has.
+        Raises: Conflict when the object has another version than `expected_version`; WaitTimeout
+        after `timeout` seconds of waiting. An interrupted call may have changed it.
+        """
+        return self._reference.call(
+            lambda wrapped: wrapped.set(
+                name,
+                replicas,
+                dry_run=dry_run,
+                field_manager=field_manager,
+                expected_version=expected_version,
+                wait=wait,
+                timeout=timeout,
+            )
+        )
+
+
+class ResourceClient(ObjectClient[T]):
+    """The blocking form of `kubeloop.clients.ResourceClient`."""
+
+    __slots__ = ()
+
+    _reference: LoopReference[clients.ResourceClient[T]]
+
+    @property
+    def namespace(self) -> str | None:
+        """None is the namespace of the configuration, `ALL` is all namespaces."""
+        return self._reference.read(lambda wrapped: wrapped.namespace)
+
+    @property
+    def object_type(self) -> type[T]:
+        """The class of the objects, or `dict`."""
+        return self._reference.read(lambda wrapped: wrapped.object_type)
+
+    def in_namespace(self, namespace: str | None) -> Self:
+        """A client of the same kind in another namespace."""
+        return type(self)(self._reference.then(lambda wrapped: wrapped.in_namespace(namespace)))
+
+    def info(self) -> ResourceInfo:
+        """Group, version, names, scope and verbs of the resource. Safe to interrupt.
+
+        Raises: NoKindMatch when the server has no such kind.
+        """
+        return self._reference.call(lambda wrapped: wrapped.info())
 
     def get_or_none(self, name: str, *, resource_version: str = "") -> T | None:
         """The object, or None if it does not exist. Safe to interrupt.
@@ -365,13 +556,6 @@ class ResourceClient(Generic[T]):
             )
         )
 
-    def create(self, obj: T, **options: Unpack[WriteOptions]) -> T:
-        """Create an object, and return it as the server stored it.
-
-        Raises: AlreadyExists, Invalid. An interrupted call may have created it.
-        """
-        return self._reference.call(lambda wrapped: wrapped.create(obj, **options))
-
     def create_or_update(self, obj: T, **options: Unpack[WriteOptions]) -> T:
         """Create the object, or merge it into the existing one.
 
@@ -379,105 +563,6 @@ class ResourceClient(Generic[T]):
         change. Raises: Invalid. An interrupted call may have changed it.
         """
         return self._reference.call(lambda wrapped: wrapped.create_or_update(obj, **options))
-
-    def update(self, obj: T, *, unconditional: bool = False, **options: Unpack[WriteOptions]) -> T:
-        """Replace the whole object, and return it as the server stored it.
-
-        The version and uid in `obj` are preconditions, so that an object from a stale cache is
-        a conflict. An object without a version would overwrite the changes of other writers: it
-        is not sent, unless `unconditional`, which removes the version.
-        Raises: Conflict when the object has changed since it was read; Invalid; InvalidArgument
-        for an object without a version. An interrupted call may have changed it.
-        """
-        return self._reference.call(
-            lambda wrapped: wrapped.update(obj, unconditional=unconditional, **options)
-        )
-
-    def patch(
-        self,
-        name: str,
-        patch: PatchBody,
-        *,
-        type: PatchType,
-        force: bool | None = None,
-        **options: Unpack[WriteOptions],
-    ) -> T:
-        """Send a patch, and return the new object; bytes are sent unchanged.
-
-        A patch overwrites the fields that it has, also in an object that has changed since you
-        read it. It is a conflict only if it has a version itself (`metadata.resourceVersion`, or
-        a `test` operation); an object that was read and is sent as a patch has one.
-        `strategic` is for built-in kinds only, `force` for `apply` only.
-        Raises: Invalid; Conflict if the patch has a version.
-        An interrupted call may have changed it.
-        """
-        return self._reference.call(
-            lambda wrapped: wrapped.patch(name, patch, type=type, force=force, **options)
-        )
-
-    def apply(self, obj: T, *, force: bool = False, **options: Unpack[WriteOptions]) -> T:
-        """Server-side apply: create or change the object to have the fields of `obj`.
-
-        The field manager becomes their owner. Raises: Conflict when another manager owns a
-        field, unless `force`.
-        An interrupted call may have changed it.
-        """
-        return self._reference.call(lambda wrapped: wrapped.apply(obj, force=force, **options))
-
-    def edit(
-        self,
-        name: str,
-        *,
-        strict: bool = False,
-        timeout: float | None = 30.0,
-        **options: Unpack[WriteOptions],
-    ) -> AbstractContextManager[T]:
-        """Change the object in a `with` block; the difference is sent when the block ends.
-
-            with pods.edit("web") as pod:
-                pod.metadata.labels["tier"] = "front"
-
-        The block runs once. If other writers changed other fields in the meantime, the
-        difference is applied to the newer object, until `timeout` seconds after the block; if
-        they changed one of the same fields, to any value, that is a `Conflict` that names the
-        field. With `strict` any change since the read is a conflict: for a block whose decision
-        depends on fields that it does not change. If the change depends on the current values,
-        use `modify`, which runs its function again. Nothing is sent if the block raises or
-        changes nothing; afterwards the object is as the server stored it. Fields that only the
-        server writes (version, generation, managed fields) are neither sent nor compared.
-        Raises: Conflict when nothing was stored because of another writer, also when the
-        object was deleted and created again; TimeoutExceeded; InvalidArgument for a change
-        that the server would ignore. An interrupted call may have stored the change.
-        """
-        return self._reference.context(
-            lambda wrapped: wrapped.edit(name, strict=strict, timeout=timeout, **options)
-        )
-
-    def modify(
-        self,
-        name: str,
-        function: Callable[[T], T | None],
-        *,
-        timeout: float | None = 30.0,
-        **options: Unpack[WriteOptions],
-    ) -> T:
-        """Read, call `function` with the object, send the difference; again after a conflict.
-
-        `function` changes its argument, or returns another object. It is called again, with a
-        new read, whenever the object has changed after the read, until the change is stored or
-        `timeout` seconds have passed; so its decision holds for the object that is stored. For a
-        change that does not depend on current values, `edit` is simpler and has fewer conflicts.
-        `function` is never called again after a change that may be stored, and the timeout does
-        not interrupt it. Returns the object as the server stored it; nothing is sent if nothing
-        was changed.
-        Raises: TimeoutExceeded when other writers were faster each time; InvalidArgument for a
-        change that the server would ignore. An interrupted call may have stored the change.
-        """
-        return self._reference.call(
-            lambda wrapped: wrapped.modify(
-                name, in_caller_thread(function), timeout=timeout, **options
-            )
-        )
 
     def delete(
         self, name: str, *, missing_ok: bool = False, **options: Unpack[DeleteOptions]
@@ -513,48 +598,54 @@ class ResourceClient(Generic[T]):
             )
         )
 
-    def subresource(self, name: str) -> SubresourceClient[T]:
-        """A subresource with the same kind as the object itself."""
-        return SubresourceClient(self._reference.then(lambda wrapped: wrapped.subresource(name)))
+    @overload
+    def subresource(self, name: Literal["scale"]) -> ScaleSubresource: ...
+
+    @overload
+    def subresource(self, name: str) -> SubresourceClient[T]: ...
+
+    def subresource(self, name: str) -> SubresourceClient[Any]:
+        """A subresource with the same kind as the object itself.
+
+        `scale` has the kind that all scales share: this is how a custom kind is scaled.
+        """
+        form: type[SubresourceClient[Any]] = (
+            ScaleSubresource if name == "scale" else SubresourceClient
+        )
+        return form(
+            self._reference.then(
+                lambda wrapped: cast(
+                    "Callable[..., clients.SubresourceClient[Any]]", wrapped.subresource
+                )(name)
+            )
+        )
 
     @property
     def status(self) -> SubresourceClient[T]:
         """The observed state."""
         return SubresourceClient(self._reference.then(lambda wrapped: wrapped.status))
 
-    @property
-    def scale(self) -> SubresourceClient[Scale]:
-        """The number of replicas, as the `Scale` that all kinds share."""
-        return SubresourceClient(self._reference.then(lambda wrapped: wrapped.scale))
+
+@final
+class PodClient(ResourceClient["Pod"]):
+    """The blocking form of `kubeloop.clients.PodClient`."""
+
+    __slots__ = ()
+
+    _reference: LoopReference[clients.PodClient]
 
     @property
-    def ephemeral_containers(self: ResourceClient[Pod]) -> SubresourceClient[Pod]:
+    def ephemeral_containers(self) -> SubresourceClient[Pod]:
         """The ephemeral containers of a running pod."""
         return SubresourceClient(self._reference.then(lambda wrapped: wrapped.ephemeral_containers))
 
     @property
-    def resize(self: ResourceClient[Pod]) -> SubresourceClient[Pod]:
+    def resize(self) -> SubresourceClient[Pod]:
         """The resources of a running pod's containers."""
         return SubresourceClient(self._reference.then(lambda wrapped: wrapped.resize))
 
-    @property
-    def approval(
-        self: ResourceClient[CertificateSigningRequest],
-    ) -> SubresourceClient[CertificateSigningRequest]:
-        """The approval of a certificate signing request."""
-        return SubresourceClient(self._reference.then(lambda wrapped: wrapped.approval))
-
-    @property
-    def finalize(self: ResourceClient[Namespace]) -> SubresourceClient[Namespace]:
-        """The finalizers in a namespace's spec; only `update` is served."""
-        return SubresourceClient(self._reference.then(lambda wrapped: wrapped.finalize))
-
     def evict(
-        self: ResourceClient[Pod],
-        name: str,
-        *,
-        max_retries: int | None = None,
-        **options: Unpack[DeleteOptions],
+        self, name: str, *, max_retries: int | None = None, **options: Unpack[DeleteOptions]
     ) -> None:
         """Delete a pod if its disruption budget allows it.
 
@@ -566,7 +657,7 @@ class ResourceClient(Generic[T]):
             lambda wrapped: wrapped.evict(name, max_retries=max_retries, **options)
         )
 
-    def bind(self: ResourceClient[Pod], name: str, *, node: str, dry_run: bool = False) -> None:
+    def bind(self, name: str, *, node: str, dry_run: bool = False) -> None:
         """Assign a pod to a node, as a scheduler does.
 
         Raises: Conflict when it is already assigned. An interrupted call may have bound it.
@@ -574,7 +665,7 @@ class ResourceClient(Generic[T]):
         self._reference.call(lambda wrapped: wrapped.bind(name, node=node, dry_run=dry_run))
 
     def logs(
-        self: ResourceClient[Pod],
+        self,
         target: str,
         *,
         container: str = "",
@@ -615,7 +706,7 @@ class ResourceClient(Generic[T]):
         )
 
     def log_entries(
-        self: ResourceClient[Pod],
+        self,
         target: str = "",
         *,
         selector: LabelSelection | None = None,
@@ -653,7 +744,7 @@ class ResourceClient(Generic[T]):
         )
 
     def exec(
-        self: ResourceClient[Pod],
+        self,
         target: str,
         command: Sequence[str],
         *,
@@ -698,7 +789,7 @@ class ResourceClient(Generic[T]):
         )
 
     def open_exec(
-        self: ResourceClient[Pod],
+        self,
         target: str,
         command: Sequence[str],
         *,
@@ -725,7 +816,7 @@ class ResourceClient(Generic[T]):
         )
 
     def attach(
-        self: ResourceClient[Pod],
+        self,
         target: str,
         *,
         container: str = "",
@@ -752,7 +843,7 @@ class ResourceClient(Generic[T]):
         )
 
     def open_attach(
-        self: ResourceClient[Pod],
+        self,
         target: str,
         *,
         container: str = "",
@@ -777,7 +868,7 @@ class ResourceClient(Generic[T]):
         )
 
     def debug(
-        self: ResourceClient[Pod],
+        self,
         target: str,
         *,
         image: str,
@@ -815,7 +906,7 @@ class ResourceClient(Generic[T]):
         )
 
     def open_debug(
-        self: ResourceClient[Pod],
+        self,
         target: str,
         *,
         image: str,
@@ -846,7 +937,7 @@ class ResourceClient(Generic[T]):
         )
 
     def copy_to(
-        self: ResourceClient[Pod],
+        self,
         target: str,
         source: str | PathLike[str],
         destination: str,
@@ -871,7 +962,7 @@ class ResourceClient(Generic[T]):
         )
 
     def copy_from(
-        self: ResourceClient[Pod],
+        self,
         target: str,
         source: str,
         destination: str | PathLike[str],
@@ -896,7 +987,7 @@ class ResourceClient(Generic[T]):
         )
 
     def port_forward(
-        self: ResourceClient[Pod],
+        self,
         target: str,
         *ports: int | str,
         addresses: Sequence[str] = ("localhost",),
@@ -922,9 +1013,7 @@ class ResourceClient(Generic[T]):
             )
         )
 
-    def open_connection(
-        self: ResourceClient[Pod], target: str, port: int
-    ) -> AbstractContextManager[PortConnection]:
+    def open_connection(self, target: str, port: int) -> AbstractContextManager[PortConnection]:
         """A connection to a port of a pod, without a local listener.
 
             with pods.open_connection("web-1", 8080) as connection:
@@ -934,65 +1023,83 @@ class ResourceClient(Generic[T]):
         Raises: PortForwardFailed when the pod refuses it, at the first read or write; NotFound.
         """
         return self._reference.open(
-            lambda wrapped: wrapped.open_connection(target, port),
-            PortConnection,
+            lambda wrapped: wrapped.open_connection(target, port), PortConnection
         )
 
-    def token(
-        self: ResourceClient[ServiceAccount],
-        name: str,
-        *,
-        audiences: Iterable[str] = (),
-        expiration_seconds: int | None = None,
-        bound_to: BoundObjectReference | None = None,
-    ) -> TokenRequest:
-        """Request a token of the service account; it is in `status.token`.
-
-        An interrupted call may have created one.
-        """
-        return self._reference.call(
-            lambda wrapped: wrapped.token(
-                name, audiences=audiences, expiration_seconds=expiration_seconds, bound_to=bound_to
-            )
-        )
-
-    def proxy(
-        self: ResourceClient[P], name: str, *, port: str | int = "", scheme: str = ""
-    ) -> Proxy:
-        """Sends HTTP requests through the API server to a pod, a service or a kubelet."""
+    def proxy(self, name: str, *, port: str | int = "", scheme: str = "") -> Proxy:
+        """Sends HTTP requests through the API server to a pod."""
         return Proxy(
             self._reference.then(lambda wrapped: wrapped.proxy(name, port=port, scheme=scheme))
         )
 
-    def rollout(
-        self: ResourceClient[Deployment] | ResourceClient[StatefulSet] | ResourceClient[DaemonSet],
-        name: str,
-    ) -> Rollout:
-        """The rollout of a deployment, stateful set or daemon set: restart, wait, undo, …."""
+
+class ScalableClient(ResourceClient[T]):
+    """The blocking form of `kubeloop.clients.ScalableClient`."""
+
+    __slots__ = ()
+
+    _reference: LoopReference[clients.ScalableClient[T]]
+
+    @property
+    def scale(self) -> ScaleSubresource:
+        """The number of replicas."""
+        return ScaleSubresource(self._reference.then(lambda wrapped: wrapped.scale))
+
+
+@final
+class WorkloadClient(ScalableClient[T]):
+    """The blocking form of `kubeloop.clients.WorkloadClient`."""
+
+    __slots__ = ()
+
+    _reference: LoopReference[clients.WorkloadClient[T]]
+
+    def rollout(self, name: str) -> Rollout:
+        """The rollout of one object: restart, wait, undo, …."""
         return Rollout(self._reference.then(lambda wrapped: wrapped.rollout(name)))
 
-    def cordon(self: ResourceClient[Node], name: str, *, dry_run: bool = False) -> bool:
+
+@final
+class DaemonSetClient(ResourceClient["DaemonSet"]):
+    """The blocking form of `kubeloop.clients.DaemonSetClient`."""
+
+    __slots__ = ()
+
+    _reference: LoopReference[clients.DaemonSetClient]
+
+    def rollout(self, name: str) -> Rollout:
+        """The rollout of one object: restart, wait, undo, …."""
+        return Rollout(self._reference.then(lambda wrapped: wrapped.rollout(name)))
+
+
+@final
+class NodeClient(ResourceClient["Node"]):
+    """The blocking form of `kubeloop.clients.NodeClient`."""
+
+    __slots__ = ()
+
+    _reference: LoopReference[clients.NodeClient]
+
+    def cordon(self, name: str, *, dry_run: bool = False) -> bool:
         """Keep new pods off a node; False if it is cordoned already.
 
         Raises: NotFound. An interrupted call may have cordoned it.
         """
         return self._reference.call(lambda wrapped: wrapped.cordon(name, dry_run=dry_run))
 
-    def uncordon(self: ResourceClient[Node], name: str, *, dry_run: bool = False) -> bool:
+    def uncordon(self, name: str, *, dry_run: bool = False) -> bool:
         """Allow new pods on a node again; False if it is not cordoned.
 
         Raises: NotFound. An interrupted call may have uncordoned it.
         """
         return self._reference.call(lambda wrapped: wrapped.uncordon(name, dry_run=dry_run))
 
-    def drain_plan(
-        self: ResourceClient[Node], name: str, **options: Unpack[PlanOptions]
-    ) -> DrainPlan:
+    def drain_plan(self, name: str, **options: Unpack[PlanOptions]) -> DrainPlan:
         """What a drain would do with the pods of a node; nothing is changed. Safe to interrupt."""
         return self._reference.call(lambda wrapped: wrapped.drain_plan(name, **options))
 
     def drain(
-        self: ResourceClient[Node],
+        self,
         name: str,
         *,
         progress: Callable[[DrainStep], None] | None = None,
@@ -1012,119 +1119,81 @@ class ResourceClient(Generic[T]):
             )
         )
 
+    def proxy(self, name: str, *, port: str | int = "", scheme: str = "") -> Proxy:
+        """Sends HTTP requests through the API server to a kubelet."""
+        return Proxy(
+            self._reference.then(lambda wrapped: wrapped.proxy(name, port=port, scheme=scheme))
+        )
+
 
 @final
-class SubresourceClient(Generic[T]):
-    """The blocking form of `kubeloop.clients.SubresourceClient`."""
+class ServiceClient(ResourceClient["Service"]):
+    """The blocking form of `kubeloop.clients.ServiceClient`."""
 
-    __slots__ = ("_reference",)
+    __slots__ = ()
 
-    def __init__(self, reference: LoopReference[clients.SubresourceClient[T]]) -> None:
-        self._reference = reference
+    _reference: LoopReference[clients.ServiceClient]
 
-    def __repr__(self) -> str:
-        return f"blocking {self._reference!r}"
-
-    def get(self, name: str, *, resource_version: str = "") -> T:
-        """As `ResourceClient.get`."""
-        return self._reference.call(
-            lambda wrapped: wrapped.get(name, resource_version=resource_version)
+    def proxy(self, name: str, *, port: str | int = "", scheme: str = "") -> Proxy:
+        """Sends HTTP requests through the API server to a service."""
+        return Proxy(
+            self._reference.then(lambda wrapped: wrapped.proxy(name, port=port, scheme=scheme))
         )
 
-    def table(self, name: str, *, include_object: IncludeObject = "Metadata") -> Table:
-        """The output of `kubectl get --subresource` of one object. Safe to interrupt."""
-        return self._reference.call(
-            lambda wrapped: wrapped.table(name, include_object=include_object)
-        )
 
-    def create(self, obj: T, **options: Unpack[WriteOptions]) -> T:
-        """Post `obj` to the subresource of the object with its name; returns the response.
+@final
+class ServiceAccountClient(ResourceClient["ServiceAccount"]):
+    """The blocking form of `kubeloop.clients.ServiceAccountClient`."""
 
-        Raises: InvalidArgument without a name. An interrupted call may have been executed.
+    __slots__ = ()
+
+    _reference: LoopReference[clients.ServiceAccountClient]
+
+    def token(
+        self,
+        name: str,
+        *,
+        audiences: Iterable[str] = (),
+        expiration_seconds: int | None = None,
+        bound_to: BoundObjectReference | None = None,
+    ) -> TokenRequest:
+        """Request a token of the service account; it is in `status.token`.
+
+        An interrupted call may have created one.
         """
-        return self._reference.call(lambda wrapped: wrapped.create(obj, **options))
-
-    def update(self, obj: T, *, unconditional: bool = False, **options: Unpack[WriteOptions]) -> T:
-        """As `ResourceClient.update`."""
         return self._reference.call(
-            lambda wrapped: wrapped.update(obj, unconditional=unconditional, **options)
-        )
-
-    def patch(
-        self,
-        name: str,
-        patch: PatchBody,
-        *,
-        type: PatchType,
-        force: bool | None = None,
-        **options: Unpack[WriteOptions],
-    ) -> T:
-        """As `ResourceClient.patch`."""
-        return self._reference.call(
-            lambda wrapped: wrapped.patch(name, patch, type=type, force=force, **options)
-        )
-
-    def apply(self, obj: T, *, force: bool = False, **options: Unpack[WriteOptions]) -> T:
-        """As `ResourceClient.apply`."""
-        return self._reference.call(lambda wrapped: wrapped.apply(obj, force=force, **options))
-
-    def edit(
-        self,
-        name: str,
-        *,
-        strict: bool = False,
-        timeout: float | None = 30.0,
-        **options: Unpack[WriteOptions],
-    ) -> AbstractContextManager[T]:
-        """As `ResourceClient.edit`."""
-        return self._reference.context(
-            lambda wrapped: wrapped.edit(name, strict=strict, timeout=timeout, **options)
-        )
-
-    def modify(
-        self,
-        name: str,
-        function: Callable[[T], T | None],
-        *,
-        timeout: float | None = 30.0,
-        **options: Unpack[WriteOptions],
-    ) -> T:
-        """As `ResourceClient.modify`."""
-        return self._reference.call(
-            lambda wrapped: wrapped.modify(
-                name, in_caller_thread(function), timeout=timeout, **options
+            lambda wrapped: wrapped.token(
+                name, audiences=audiences, expiration_seconds=expiration_seconds, bound_to=bound_to
             )
         )
 
-    def set(
-        self: SubresourceClient[Scale],
-        name: str,
-        replicas: int,
-        *,
-        dry_run: bool = False,
-        field_manager: str = "",
-        expected_version: str = "",
-        wait: bool = False,
-        timeout: float | None = 600.0,
-    ) -> Scale:
-        """Set the number of replicas: `deployments.scale.set("web", 3)`.
 
-        With `wait`, return when there are as many pods, and those of a built-in kind are ready;
-        or when another writer has set another number, which the returned scale has.
-        Raises: Conflict when the object has another version than `expected_version`; WaitTimeout
-        after `timeout` seconds of waiting. An interrupted call may have changed it.
-        """
-        return self._reference.call(
-            lambda wrapped: wrapped.set(
-                name,
-                replicas,
-                dry_run=dry_run,
-                field_manager=field_manager,
-                expected_version=expected_version,
-                wait=wait,
-                timeout=timeout,
-            )
-        )
+@final
+class NamespaceClient(ResourceClient["Namespace"]):
+    """The blocking form of `kubeloop.clients.NamespaceClient`."""
+
+    __slots__ = ()
+
+    _reference: LoopReference[clients.NamespaceClient]
+
+    @property
+    def finalize(self) -> SubresourceClient[Namespace]:
+        """The finalizers in a namespace's spec; only `update` is served."""
+        return SubresourceClient(self._reference.then(lambda wrapped: wrapped.finalize))
+
+
+@final
+class CertificateSigningRequestClient(ResourceClient["CertificateSigningRequest"]):
+    """The blocking form of `kubeloop.clients.CertificateSigningRequestClient`."""
+
+    __slots__ = ()
+
+    _reference: LoopReference[clients.CertificateSigningRequestClient]
+
+    @property
+    def approval(self) -> SubresourceClient[CertificateSigningRequest]:
+        """The approval of a certificate signing request."""
+        return SubresourceClient(self._reference.then(lambda wrapped: wrapped.approval))
 
 
 @final
@@ -1142,6 +1211,10 @@ class MetadataClient:
     def in_namespace(self, namespace: str | None) -> MetadataClient:
         """A client of the same kind in another namespace."""
         return MetadataClient(self._reference.then(lambda wrapped: wrapped.in_namespace(namespace)))
+
+    def info(self) -> ResourceInfo:
+        """As `ResourceClient.info`."""
+        return self._reference.call(lambda wrapped: wrapped.info())
 
     def get(self, name: str, *, resource_version: str = "") -> PartialObjectMetadata:
         """As `ResourceClient.get`."""
@@ -1340,6 +1413,27 @@ class Rollout:
         """
         return self._reference.call(
             lambda wrapped: wrapped.undo(to_revision=to_revision, dry_run=dry_run)
+        )
+
+
+@final
+class DynamicClient:
+    """The blocking form of `kubeloop.clients.DynamicClient`."""
+
+    __slots__ = ("_reference",)
+
+    def __init__(self, reference: LoopReference[clients.DynamicClient]) -> None:
+        self._reference = reference
+
+    def __repr__(self) -> str:
+        return f"blocking {self._reference!r}"
+
+    def resource(
+        self, what: AnyKind, kind: str = "", /, *, namespace: str | None = None
+    ) -> ResourceClient[dict[str, Any]]:
+        """A client of one kind, by class, by apiVersion and kind, by GVK or by GVR."""
+        return ResourceClient(
+            self._reference.then(lambda wrapped: wrapped.resource(what, kind, namespace=namespace))
         )
 
 
@@ -1554,3 +1648,23 @@ class RESTClient:
 
     def stats(self) -> RESTStats:
         return self._reference.read(lambda wrapped: wrapped.stats())
+
+
+_FORMS: dict[str, type[ResourceClient[Any]]] = {
+    "PodClient": PodClient,
+    "ScalableClient": ScalableClient,
+    "WorkloadClient": WorkloadClient,
+    "DaemonSetClient": DaemonSetClient,
+    "NodeClient": NodeClient,
+    "ServiceClient": ServiceClient,
+    "ServiceAccountClient": ServiceAccountClient,
+    "NamespaceClient": NamespaceClient,
+    "CertificateSigningRequestClient": CertificateSigningRequestClient,
+}
+
+
+def resource_form(kind: object) -> type[ResourceClient[Any]]:
+    """The class of the clients of a kind."""
+    if not isinstance(kind, type):
+        return ResourceClient
+    return _FORMS.get(clients.client_class(kind).__name__, ResourceClient)

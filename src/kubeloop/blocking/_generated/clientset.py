@@ -8,12 +8,23 @@ imported when one of its methods is called.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypeVar, final
+from typing import TYPE_CHECKING, Protocol, TypeVar, cast, final
 
 from kubeloop.wire import Kind
 
 if TYPE_CHECKING:
-    from kubeloop.blocking._generated.clients import ResourceClient
+    from kubeloop.blocking._generated.clients import (
+        CertificateSigningRequestClient,
+        DaemonSetClient,
+        NamespaceClient,
+        NodeClient,
+        PodClient,
+        ResourceClient,
+        ScalableClient,
+        ServiceAccountClient,
+        ServiceClient,
+        WorkloadClient,
+    )
     from kubeloop.wire.admissionregistration import v1 as admissionregistration_v1
     from kubeloop.wire.admissionregistration import v1alpha1 as admissionregistration_v1alpha1
     from kubeloop.wire.admissionregistration import v1beta1 as admissionregistration_v1beta1
@@ -146,17 +157,17 @@ class CoreV1(_Group):
 
         return self._client.resource(LimitRange, namespace=namespace)
 
-    def namespaces(self) -> ResourceClient[core_v1.Namespace]:
+    def namespaces(self) -> NamespaceClient:
         """Namespace: `namespaces`."""
         from kubeloop.wire.core.v1 import Namespace
 
-        return self._client.resource(Namespace)
+        return cast("NamespaceClient", self._client.resource(Namespace))
 
-    def nodes(self) -> ResourceClient[core_v1.Node]:
+    def nodes(self) -> NodeClient:
         """Node: `nodes`."""
         from kubeloop.wire.core.v1 import Node
 
-        return self._client.resource(Node)
+        return cast("NodeClient", self._client.resource(Node))
 
     def persistent_volume_claims(
         self, namespace: str | None = None
@@ -172,11 +183,11 @@ class CoreV1(_Group):
 
         return self._client.resource(PersistentVolume)
 
-    def pods(self, namespace: str | None = None) -> ResourceClient[core_v1.Pod]:
+    def pods(self, namespace: str | None = None) -> PodClient:
         """Pod: `pods`."""
         from kubeloop.wire.core.v1 import Pod
 
-        return self._client.resource(Pod, namespace=namespace)
+        return cast("PodClient", self._client.resource(Pod, namespace=namespace))
 
     def pod_templates(self, namespace: str | None = None) -> ResourceClient[core_v1.PodTemplate]:
         """PodTemplate: `podtemplates`."""
@@ -186,11 +197,14 @@ class CoreV1(_Group):
 
     def replication_controllers(
         self, namespace: str | None = None
-    ) -> ResourceClient[core_v1.ReplicationController]:
+    ) -> ScalableClient[core_v1.ReplicationController]:
         """ReplicationController: `replicationcontrollers`."""
         from kubeloop.wire.core.v1 import ReplicationController
 
-        return self._client.resource(ReplicationController, namespace=namespace)
+        return cast(
+            "ScalableClient[core_v1.ReplicationController]",
+            self._client.resource(ReplicationController, namespace=namespace),
+        )
 
     def resource_quotas(
         self, namespace: str | None = None
@@ -206,19 +220,19 @@ class CoreV1(_Group):
 
         return self._client.resource(Secret, namespace=namespace)
 
-    def service_accounts(
-        self, namespace: str | None = None
-    ) -> ResourceClient[core_v1.ServiceAccount]:
+    def service_accounts(self, namespace: str | None = None) -> ServiceAccountClient:
         """ServiceAccount: `serviceaccounts`."""
         from kubeloop.wire.core.v1 import ServiceAccount
 
-        return self._client.resource(ServiceAccount, namespace=namespace)
+        return cast(
+            "ServiceAccountClient", self._client.resource(ServiceAccount, namespace=namespace)
+        )
 
-    def services(self, namespace: str | None = None) -> ResourceClient[core_v1.Service]:
+    def services(self, namespace: str | None = None) -> ServiceClient:
         """Service: `services`."""
         from kubeloop.wire.core.v1 import Service
 
-        return self._client.resource(Service, namespace=namespace)
+        return cast("ServiceClient", self._client.resource(Service, namespace=namespace))
 
 
 @final
@@ -364,29 +378,38 @@ class AppsV1(_Group):
 
         return self._client.resource(ControllerRevision, namespace=namespace)
 
-    def daemon_sets(self, namespace: str | None = None) -> ResourceClient[apps_v1.DaemonSet]:
+    def daemon_sets(self, namespace: str | None = None) -> DaemonSetClient:
         """DaemonSet: `daemonsets`."""
         from kubeloop.wire.apps.v1 import DaemonSet
 
-        return self._client.resource(DaemonSet, namespace=namespace)
+        return cast("DaemonSetClient", self._client.resource(DaemonSet, namespace=namespace))
 
-    def deployments(self, namespace: str | None = None) -> ResourceClient[apps_v1.Deployment]:
+    def deployments(self, namespace: str | None = None) -> WorkloadClient[apps_v1.Deployment]:
         """Deployment: `deployments`."""
         from kubeloop.wire.apps.v1 import Deployment
 
-        return self._client.resource(Deployment, namespace=namespace)
+        return cast(
+            "WorkloadClient[apps_v1.Deployment]",
+            self._client.resource(Deployment, namespace=namespace),
+        )
 
-    def replica_sets(self, namespace: str | None = None) -> ResourceClient[apps_v1.ReplicaSet]:
+    def replica_sets(self, namespace: str | None = None) -> ScalableClient[apps_v1.ReplicaSet]:
         """ReplicaSet: `replicasets`."""
         from kubeloop.wire.apps.v1 import ReplicaSet
 
-        return self._client.resource(ReplicaSet, namespace=namespace)
+        return cast(
+            "ScalableClient[apps_v1.ReplicaSet]",
+            self._client.resource(ReplicaSet, namespace=namespace),
+        )
 
-    def stateful_sets(self, namespace: str | None = None) -> ResourceClient[apps_v1.StatefulSet]:
+    def stateful_sets(self, namespace: str | None = None) -> WorkloadClient[apps_v1.StatefulSet]:
         """StatefulSet: `statefulsets`."""
         from kubeloop.wire.apps.v1 import StatefulSet
 
-        return self._client.resource(StatefulSet, namespace=namespace)
+        return cast(
+            "WorkloadClient[apps_v1.StatefulSet]",
+            self._client.resource(StatefulSet, namespace=namespace),
+        )
 
 
 @final
@@ -498,13 +521,13 @@ class CertificatesV1(_Group):
 
     __slots__ = ()
 
-    def certificate_signing_requests(
-        self,
-    ) -> ResourceClient[certificates_v1.CertificateSigningRequest]:
+    def certificate_signing_requests(self) -> CertificateSigningRequestClient:
         """CertificateSigningRequest: `certificatesigningrequests`."""
         from kubeloop.wire.certificates.v1 import CertificateSigningRequest
 
-        return self._client.resource(CertificateSigningRequest)
+        return cast(
+            "CertificateSigningRequestClient", self._client.resource(CertificateSigningRequest)
+        )
 
     def cluster_trust_bundles(self) -> ResourceClient[certificates_v1.ClusterTrustBundle]:
         """ClusterTrustBundle: `clustertrustbundles`."""
