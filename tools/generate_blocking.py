@@ -52,14 +52,19 @@ SOURCES = (
         without=frozenset({"raw"}),  # bytes for caches, which run in the loop
     ),
     Source("clients", "pods", "PodClient"),
-    Source("clients", "kinds", "ScalableClient"),
-    Source("clients", "kinds", "WorkloadClient"),
-    Source("clients", "kinds", "DaemonSetClient"),
-    Source("clients", "kinds", "NodeClient"),
-    Source("clients", "kinds", "ServiceClient"),
-    Source("clients", "kinds", "ServiceAccountClient"),
-    Source("clients", "kinds", "NamespaceClient"),
-    Source("clients", "kinds", "CertificateSigningRequestClient"),
+    *(
+        Source("clients", "kinds", f"{kind}Client")
+        for kind in [
+            "Scalable",
+            "Workload",
+            "DaemonSet",
+            "Node",
+            "Service",
+            "ServiceAccount",
+            "Namespace",
+            "CertificateSigningRequest",
+        ]
+    ),
     Source("clients", "metadata", "MetadataClient", without=frozenset({"raw"})),
     Source("clients", "scale", "ScaleClient"),
     Source("clients", "subresources", "Proxy"),

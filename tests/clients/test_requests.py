@@ -576,5 +576,5 @@ def test_a_client_keeps_its_resource_clients_but_not_any_number_of_them(
     assert client.core_v1.pods() is not first
     for number in range(3000):
         client.core_v1.pods(f"n{number}")
-    assert len(client._typed) <= 1024
+    assert len(client._prepared) <= 1024
     assert client.core_v1.pods("shop").namespace == "shop"

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .lists import ObjectList, Table, TableColumn, TableRow, WatchEvent
     from .manifests import AnyObject, ApplyErrors
     from .metadata import MetadataClient, PartialObjectMetadata
+    from .object_client import ObjectClient
     from .options import ClientOptions, ListOptions, WatchOptions, event_selector
     from .ownership import ObjectTree
     from .paging import Pager
@@ -61,7 +62,6 @@ if TYPE_CHECKING:
     from .manifests import apply_order as apply_order
     from .manifests import manifest_entries as manifest_entries
     from .metadata import METADATA_AS_PROTOBUF as METADATA_AS_PROTOBUF
-    from .object_client import ObjectClient as ObjectClient
     from .object_codecs import ACCEPT_PROTOBUF as ACCEPT_PROTOBUF
     from .object_codecs import PatchBody as PatchBody
     from .object_codecs import PatchType as PatchType
@@ -147,6 +147,7 @@ __all__ = [
     "MetadataClient",
     "NamespaceClient",
     "NodeClient",
+    "ObjectClient",
     "ObjectList",
     "ObjectTree",
     "Pager",

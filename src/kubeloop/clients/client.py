@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, cast, final, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar, Unpack, cast, final, overload
 
 import msgspec
 
@@ -97,6 +97,13 @@ _CRD_POLL = 0.1
 _MAX_PREPARED = 1024  # resource clients: a program may use any number of namespaces
 
 
+class _Prepared(NamedTuple):
+    """The objects of a class in a namespace, and their client."""
+
+    objects: ObjectCollection[Any]
+    client: ResourceClient[Any]
+
+
 class APIClient(Clientset):
     """A client of one cluster.
 
@@ -157,8 +164,7 @@ class APIClient(Clientset):
         self.options = ClientOptions(field_manager=field_manager, tune_gc=tune_gc, format=format)
         self._formats = ReadFormats(format)
         # Prepared once, because programs write `client.core_v1.pods("shop").get(…)` for each call.
-        self._prepared: dict[tuple[type[Kind], str | None], ResourceClient[Any]] = {}
-        self._typed: dict[tuple[type[Kind], str | None], ObjectCollection[Any]] = {}
+        self._prepared: dict[tuple[type[Kind], str | None], _Prepared] = {}
 
     # --- lifecycle
 
@@ -259,13 +265,8 @@ class APIClient(Clientset):
         if not isinstance(what, type):
             return self.dynamic.resource(what, kind, namespace=namespace)
         what = cast("type[Kind]", what)
-        known = self._prepared.get((what, namespace))
-        if known is None:
-            known = client_class(what)(self._objects(what, namespace))
-            if len(self._prepared) >= _MAX_PREPARED:
-                self._prepared.clear()
-            self._prepared[what, namespace] = known
-        return known
+        known = self._prepared.get((what, namespace)) or self._prepare(what, namespace)
+        return known.client
 
     def metadata(
         self, what: AnyKind, kind: str = "", /, *, namespace: str | None = None
@@ -518,12 +519,16 @@ class APIClient(Clientset):
         return MemoryCache(self.discovery)
 
     def _objects(self, kind: type[K], namespace: str | None) -> ObjectCollection[K]:
-        known = self._typed.get((kind, namespace))
-        if known is None:
-            known = ObjectCollection(self._collection(kind, "", namespace), TypedCodec(kind))
-            if len(self._typed) >= _MAX_PREPARED:
-                self._typed.clear()
-            self._typed[kind, namespace] = known
+        known = self._prepared.get((kind, namespace)) or self._prepare(kind, namespace)
+        return known.objects
+
+    def _prepare(self, kind: type[Kind], namespace: str | None) -> _Prepared:
+        objects: ObjectCollection[Any] = ObjectCollection(
+            self._collection(kind, "", namespace), TypedCodec(kind)
+        )
+        if len(self._prepared) >= _MAX_PREPARED:
+            self._prepared.clear()
+        known = self._prepared[kind, namespace] = _Prepared(objects, client_class(kind)(objects))
         return known
 
     def _objects_for(self, obj: AnyObject, namespace: str | None) -> ObjectCollection[Any]:
