@@ -394,7 +394,9 @@ def _object_reader(
         if name:
             client = request.client
             if query.subresource:
-                return [await client.subresource(query.subresource).get(name)]
+                part: Any = await client.subresource(query.subresource).get(name)
+                # A scale has a class of its own.
+                return [part.to_dict() if query.subresource == "scale" else part]
             return [await client.get(name)]
         found = []
         async for obj in request.client.each(

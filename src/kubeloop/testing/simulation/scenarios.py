@@ -7,6 +7,7 @@ See also: `injector` (makes faults happen), `explorer` (decides which runs to tr
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from typing import Final, NamedTuple, final
@@ -14,7 +15,6 @@ from typing import Final, NamedTuple, final
 import msgspec
 
 from kubeloop.errors import InvalidArgument
-from kubeloop.kit import whole_number
 
 __all__ = [
     "CLASSES",
@@ -221,10 +221,9 @@ class Scenario(msgspec.Struct, frozen=True):
         """The scenario of a text. Raises: InvalidArgument."""
         first, *rest = text.split() or [""]
         name, _, seed = first.partition("=")
-        number = whole_number(seed)
-        if name != "seed" or number is None:
+        if name != "seed" or not re.fullmatch("[0-9]{1,100}", seed):
             raise InvalidArgument(f"scenario {text!r}: it starts with seed=NUMBER")
-        return cls(number, tuple(map(Fault.parse, rest)))
+        return cls(int(seed), tuple(map(Fault.parse, rest)))
 
 
 @final
