@@ -53,14 +53,17 @@ settings.load_profile(PROFILE)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the mark of long tests, and enable Ctrl-C for tests and the programs they start.
+    """Register the mark of long tests, and let the programs that tests start receive signals.
 
-    A background job of a shell ignores it, and its children inherit that.
+    A background job of a shell ignores Ctrl-C, and its children inherit that.
     """
     config.addinivalue_line("markers", "campaign: many faults in a row (`make soak`: a thousand)")
     is_main = threading.current_thread() is threading.main_thread()
     if is_main and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    # Under `nohup`, too: a handler is not inherited, and the run itself survives the signal.
+    if is_main and hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, lambda *_: None)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
