@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeloop.testing.server.builtin.builtin_defaults import default
-from kubeloop.testing.server.builtin.pod_defaults import pull_policy
+from kubeloop.testing.server.kinds.rules.pod_defaults import pull_policy
+from tests.testing.server.kind_helpers import default
 
 Json = dict[str, Any]
 

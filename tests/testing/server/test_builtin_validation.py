@@ -10,14 +10,8 @@ from typing import Any
 
 import pytest
 
-from kubeloop.testing.server.builtin.allocation import Allocator
-from kubeloop.testing.server.builtin.builtin_defaults import default
-from kubeloop.testing.server.builtin.builtin_validation import (
-    prepare_for_create,
-    prepare_for_update,
-    validate,
-)
-from kubeloop.testing.server.builtin.conversion import convert
+from kubeloop.testing.server.kinds.core.allocation import Allocator
+from kubeloop.testing.server.kinds.strategies import convert
 from kubeloop.testing.server.registry import Registry, ServedResource
 from kubeloop.testing.server.statuses import StatusError
 from kubeloop.testing.server.values.go_order import encode_object
@@ -25,6 +19,12 @@ from kubeloop.testing.server.values.go_types import go_type_of
 from kubeloop.testing.server.values.unknown_fields import check_types
 from kubeloop.wire import Duration, MicroTime, Quantity
 from kubeloop.wire.plan import ListOf, MapOf, Node, Object, plan_of
+from tests.testing.server.kind_helpers import (
+    default,
+    prepare_for_create,
+    prepare_for_update,
+    validate,
+)
 
 Json = dict[str, Any]
 

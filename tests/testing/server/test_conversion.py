@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeloop.testing.server.builtin.conversion import convert
+from kubeloop.testing.server.kinds.strategies import convert
 
 Json = dict[str, Any]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubeloop.testing.server.builtin.cron import problem_of_schedule
+from kubeloop.testing.server.kinds.batch.cron import problem_of_schedule
 
 
 @pytest.mark.parametrize(

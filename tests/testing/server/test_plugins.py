@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kubeloop.testing.server.builtin.pod_security import violations
+from kubeloop.testing.server.kinds.rules.pod_security import violations
 from tests.testing.server.conftest import Api
 from tests.testing.server.server_objects import PODS, pod
 

@@ -8,15 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubeloop.testing.server.builtin.allocation import Allocator, Reservation
-from kubeloop.testing.server.builtin.builtin_defaults import default
-from kubeloop.testing.server.builtin.builtin_validation import (
-    prepare_for_create,
-    prepare_for_update,
-)
-from kubeloop.testing.server.builtin.quality import quality_of_service
-from kubeloop.testing.server.builtin.service_preparation import update_service
+from kubeloop.testing.server.kinds.core.allocation import Allocator, Reservation
+from kubeloop.testing.server.kinds.core.service_allocation import update_service
+from kubeloop.testing.server.kinds.rules.quality import quality_of_service
 from kubeloop.testing.server.statuses import StatusError
+from tests.testing.server.kind_helpers import default, prepare_for_create, prepare_for_update
 
 Json = dict[str, Any]
 

@@ -7,7 +7,6 @@ import pytest
 from kubeloop.testing.server.apply.fieldsets import FieldSet
 from kubeloop.testing.server.apply.reset_fields import (
     ResetFields,
-    metadata_kept_by_status,
     reset_fields,
 )
 from kubeloop.testing.server.registry import Registry, ServedResource
@@ -37,7 +36,7 @@ def _served(group: str, plural: str) -> ServedResource:
     ],
 )
 def test_a_status_write_keeps_metadata_by_kind(group: str, plural: str, kept: set[str]) -> None:
-    assert set(metadata_kept_by_status(_served(group, plural))) == kept
+    assert set(_served(group, plural).strategy.kept_by_status) == kept
 
 
 def test_a_kind_that_keeps_all_metadata_lets_no_status_write_own_it() -> None:

@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from kubeloop.testing.server.storage.shared_specs import (
+from kubeloop.testing.server.storage.store import entry_of
+from kubeloop.testing.server.values.shared_specs import (
     MAX_SIZE,
     decode_shared,
     share,
@@ -15,7 +16,6 @@ from kubeloop.testing.server.storage.shared_specs import (
     text_of,
     with_shared_spec,
 )
-from kubeloop.testing.server.storage.store import entry_of
 from tests.testing.server.conftest import Api
 from tests.testing.server.server_objects import PODS, pod
 

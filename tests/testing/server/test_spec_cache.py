@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from kubeloop.testing.server.builtin.spec_cache import cached_by_content, cached_if_valid
+from kubeloop.testing.server.kinds.rules.spec_cache import cached_by_content, cached_if_valid
 
 
 def test_a_change_is_computed_once_for_equal_specs() -> None:

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kubeloop.testing.server.kinds.rules.cell_text import human_duration, human_since
 from kubeloop.testing.server.registry import Registry, ServedResource
-from kubeloop.testing.server.representations.cell_text import human_duration, human_since
 from kubeloop.testing.server.representations.representation import PARTIAL, Representation
-from kubeloop.testing.server.representations.table_kinds import layout_of
 from kubeloop.testing.server.representations.tables import table
 from kubeloop.testing.server.schema.crds import CustomKind
 from kubeloop.testing.server.storage.store import Entry
@@ -671,13 +670,6 @@ def test_flow_schemas_are_listed_in_the_order_of_their_precedence() -> None:
     result = table(served, objects, now=NOW)
 
     assert [row["cells"][0] for row in result["rows"]] == ["c", "a", "b"]
-
-
-def test_every_layout_belongs_to_a_kind_that_is_served() -> None:
-    kinds = {(each.group, each.kind) for each in REGISTRY.all()}
-
-    assert layout_of("", "Nope") is None
-    assert all(layout_of(*each) for each in kinds if each[1] in {"Pod", "Node", "Lease"})
 
 
 # --- custom kinds

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from kubeloop.testing.server.builtin.address_warnings import address_warnings, network_warnings
-from kubeloop.testing.server.builtin.warnings import warnings_of
+from kubeloop.testing.server.kinds.rules.address_warnings import address_warnings, network_warnings
+from tests.testing.server.kind_helpers import warnings_of
 
 Json = dict[str, Any]
 

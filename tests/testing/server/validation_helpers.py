@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from kubeloop.testing.server.builtin.builtin_defaults import default
-from kubeloop.testing.server.builtin.builtin_validation import validate
 from kubeloop.testing.server.statuses import Cause
+from tests.testing.server.kind_helpers import default, validate
 
 Json = dict[str, Any]
 

@@ -16,7 +16,6 @@ from .access.admission_chain import AdmissionChain
 from .access.flow_control import FlowControl
 from .access.security import Security
 from .access.virtual import VirtualResources
-from .builtin.allocation import Allocator
 from .controllers.definitions import DefinitionController
 from .controllers.flow_schemas import FlowSchemaController
 from .controllers.gc import GarbageCollector
@@ -26,6 +25,7 @@ from .controllers.protection import ProtectionController
 from .describe.document_handler import DocumentHandler
 from .faults import Faults
 from .identity import User
+from .kinds.core.allocation import Allocator
 from .kubelet.programs import Programs
 from .registry import Registry
 from .request.calls import Call

@@ -2,8 +2,8 @@
 
 Guarantees: a `ServedResource` is an immutable value; all versions of a CRD are added and
 removed together; two resources that show the same objects have the same `storage` key.
-See also: `runtime_config` (which built-in versions are served), `schema.crds` (how a
-CustomResourceDefinition is read), `storage.store` (objects).
+See also: `kinds` (what is known about a kind), `runtime_config` (which built-in versions are
+served), `schema.crds` (how a CustomResourceDefinition is read), `storage.store` (objects).
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import msgspec
 from msgspec.structs import force_setattr
 
 from kubeloop.meta import api_version_rank
+from kubeloop.wire import Kind as WireKind
 from kubeloop.wire import (
-    Kind,
     ResourceInfo,
     Subresource,
     TypeFacts,
@@ -26,6 +26,9 @@ from kubeloop.wire import (
     resources,
 )
 
+from .kinds.custom import custom_kind
+from .kinds.kind import Kind
+from .kinds.registry import kind_of
 from .runtime_config import IsEnabled, served_by_default
 from .schema.crds import CustomKind, CustomVersion
 
@@ -53,16 +56,15 @@ class ServedResource(msgspec.Struct, frozen=True, eq=False):
     storage_version: str  # the version that objects are stored in
     custom: CustomVersion | None = None
     definition: CustomKind | None = None  # of a custom kind: all its versions
+    custom_strategy: Kind | None = None
     api_version: str = ""  # `apps/v1`, or `v1` for the core group
     is_storage_version: bool = False  # whether objects are stored in this group and version
-    warnings: tuple[str, ...] = ()  # sent with every response: the version is deprecated
 
     def __post_init__(self) -> None:
         own = f"{self.group}/{self.version}" if self.group else self.version
         is_stored = (self.group, self.version) == (self.storage[0], self.storage_version)
         force_setattr(self, "api_version", own)
         force_setattr(self, "is_storage_version", is_stored)
-        force_setattr(self, "warnings", _deprecation_warnings(self))
 
     @property
     def subresources(self) -> tuple[str, ...]:
@@ -70,9 +72,20 @@ class ServedResource(msgspec.Struct, frozen=True, eq=False):
         return tuple(part.name for part in self.parts)
 
     @property
-    def cls(self) -> type[Kind] | None:
+    def cls(self) -> type[WireKind] | None:
         """The built-in class, imported now; None for custom kinds."""
         return None if self.custom else class_for(self.group, self.version, self.kind)
+
+    @property
+    def strategy(self) -> Kind:
+        """What the server knows about its kind; a built-in kind is imported with the first use."""
+        return self.custom_strategy or kind_of(self.group, self.kind)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Sent with every response: the version is deprecated."""
+        text = self.strategy.deprecation
+        return (text,) if text else ()
 
     @property
     def facts(self) -> TypeFacts | None:
@@ -85,22 +98,6 @@ class ServedResource(msgspec.Struct, frozen=True, eq=False):
     def part(self, name: str) -> Subresource | None:
         """The subresource of this name."""
         return next((part for part in self.parts if part.name == name), None)
-
-
-_DEPRECATED = {
-    ("", "componentstatuses"): ("v1 ComponentStatus is deprecated in v1.19+",),
-    ("", "endpoints"): (
-        "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
-    ),
-}
-
-
-def _deprecation_warnings(served: ServedResource) -> tuple[str, ...]:
-    # Built-in versions carry kube-apiserver's own texts, CRDs those of `deprecationWarning`.
-    custom = served.custom
-    if custom is None:
-        return _DEPRECATED.get(served.storage, ())
-    return (custom.deprecation_warning,) if custom.deprecated else ()
 
 
 # In the order of apiextensions-apiserver's discovery.
@@ -172,6 +169,7 @@ def _from_custom(kind: CustomKind) -> Iterator[ServedResource]:
                 storage_version=kind.storage_version,
                 custom=version,
                 definition=kind,
+                custom_strategy=custom_kind(kind.group, kind.kind, version),
             )
 
 

@@ -14,11 +14,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from .access.flow_control import flow_objects
-from .builtin.allocation import SERVICE_NETWORK
-from .builtin.builtin_defaults import default
-from .builtin.class_validation import SYSTEM_PRIORITIES
-from .builtin.preparation import new_api_service, new_namespace
 from .controllers.namespaces import NAMESPACES, SYSTEM_NAMESPACES
+from .kinds.apiregistration.api_service import new_api_service
+from .kinds.core.allocation import SERVICE_NETWORK
+from .kinds.core.namespace import KIND as NAMESPACE
+from .kinds.core.namespace import new_namespace
+from .kinds.scheduling.priority_class import SYSTEM_PRIORITIES
+from .kinds.strategies import default
 from .registry import Registry
 from .storage.store import Object, Store, key_of
 from .values.uids import new_uid
@@ -77,7 +79,7 @@ def seed(store: Store, registry: Registry, *, now: str) -> None:
         if store.get(storage, key) is None:
             created = with_new_identity(obj, now)
             if storage == NAMESPACES:
-                created = new_namespace(default("", "Namespace", created))
+                created = new_namespace(default(NAMESPACE, created))
             created = _with_manager(created, now)
             if storage == _API_SERVICES:
                 created = new_api_service(created)

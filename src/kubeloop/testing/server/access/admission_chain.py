@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, final
 from kubeloop.kit import Clock
 
 from ..admission.webhooks import check_namespace
-from ..builtin.class_validation import SYSTEM_PRIORITIES
 from ..controllers.namespaces import NAMESPACES
+from ..kinds.scheduling.priority_class import SYSTEM_PRIORITIES
+from ..kinds.strategies import convert
 from ..registry import Registry, ServedResource
 from ..request.calls import Call
 from ..statuses import forbidden
@@ -54,7 +55,6 @@ class AdmissionChain:
     def _webhooks(self) -> Webhooks:
         # Imported with the first webhook: most servers of tests never have one.
         from ..admission.webhooks import Webhooks
-        from ..builtin.conversion import convert
 
         return Webhooks(
             self._store.objects, clock=self._clock, registry=self._registry, convert=convert

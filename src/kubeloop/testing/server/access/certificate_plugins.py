@@ -2,15 +2,15 @@
 
 Guarantees: without RBAC everyone may; a user needs the verb `approve`, `sign` or `attest` on the
 resource `signers`, for the name of the signer or for all signers of its domain.
-See also: when it runs (`plugins`), validation (`builtin.certificate_validation`).
+See also: when it runs (`plugins`), validation (`kinds.certificates`).
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from ..builtin.certificate_validation import organizations
 from ..identity import Attributes
+from ..kinds.certificates.pem import organizations
 from ..request.calls import Call
 from ..statuses import forbidden
 from ..storage.store import Object

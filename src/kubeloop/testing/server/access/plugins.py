@@ -3,9 +3,9 @@
 | plugin | where |
 |---|---|
 | NamespaceLifecycle | `admission_chain` |
-| DefaultTolerationSeconds | `builtin.preparation` |
-| LimitRanger | `builtin.limit_admission` |
-| TaintNodesByCondition | `builtin.preparation` |
+| DefaultTolerationSeconds | `kinds.rules.tolerations` |
+| LimitRanger | `kinds.core.limit_admission` |
+| TaintNodesByCondition | `kinds.core.node` |
 | Priority, RuntimeClass | pods, here |
 | PodTopologyLabels | pods, here and in `verbs.bindings` |
 | DefaultStorageClass, StorageObjectInUseProtection, PersistentVolumeClaimResize | here |
@@ -23,11 +23,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Final, TypeAlias, final
 
-from ..builtin.limit_admission import check_limits, with_default_limits
-from ..builtin.preparation import with_default_tolerations
-from ..builtin.value_rules import parse_quantity
 from ..controllers.namespaces import NAMESPACES
 from ..controllers.protection import PROTECTION
+from ..kinds.core.limit_admission import check_limits, with_default_limits
+from ..kinds.rules.tolerations import with_default_tolerations
+from ..kinds.rules.value_rules import parse_quantity
 from ..request.calls import Call
 from ..statuses import StatusError, forbidden
 from ..storage.store import Entry, Object, Store
@@ -145,7 +145,7 @@ class Plugins:
                 )
                 raise _rejected(call, pod, why)
         if not name and not found:
-            return spec  # `builtin.preparation` sets the values of pods without a class
+            return spec  # `kinds.core.pod` sets the values of pods without a class
         return {
             **spec,
             "priorityClassName": name or found["metadata"]["name"],

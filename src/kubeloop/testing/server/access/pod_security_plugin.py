@@ -3,7 +3,7 @@
 Guarantees: `enforce` rejects pods (403), `warn` adds warnings to pods and to the workloads that
 create them; `audit` is validated, and has no effect because there is no audit log. Versions of
 the standards are validated, and all are evaluated like `latest`.
-See also: the standards (`builtin.pod_security`), when it runs (`plugins`).
+See also: the standards (`kinds.rules.pod_security`), when it runs (`plugins`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..values import causes
 from ..values.json_values import value_at
 
 if TYPE_CHECKING:
-    from ..builtin.pod_security import Violation
+    from ..kinds.rules.pod_security import Violation
 
 __all__ = ["CONTROLLERS", "check_controller", "check_labels", "check_pod", "has_policy"]
 
@@ -153,7 +153,7 @@ def _violations(
     level: str, metadata: Mapping[str, Any], spec: Mapping[str, Any]
 ) -> list[Violation]:
     # Imported with the first namespace that has a level: most tests never set one.
-    from ..builtin.pod_security import violations
+    from ..kinds.rules.pod_security import violations
 
     return violations(level, metadata, spec)
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import final
 
+from kubeloop.wire import resources
+
 from ..identity import User
 from ..registry import Registry, ServedResource
 from ..request.calls import Call
@@ -24,18 +26,8 @@ from .security import ADMIN, Security
 
 __all__ = ["VIRTUAL", "VirtualResources"]
 
-_AUTHENTICATION, _AUTHORIZATION = "authentication.k8s.io", "authorization.k8s.io"
-VIRTUAL = frozenset(
-    {
-        ("", "bindings"),
-        (_AUTHENTICATION, "selfsubjectreviews"),
-        (_AUTHENTICATION, "tokenreviews"),
-        (_AUTHORIZATION, "localsubjectaccessreviews"),
-        (_AUTHORIZATION, "selfsubjectaccessreviews"),
-        (_AUTHORIZATION, "selfsubjectrulesreviews"),
-        (_AUTHORIZATION, "subjectaccessreviews"),
-    }
-)
+# What can only be created has no storage: reviews, and bindings of pods.
+VIRTUAL = frozenset((info.group, info.plural) for info in resources() if info.verbs == ("create",))
 
 # Their responses contain what was sent, with its field managers.
 _TRACKED = frozenset(

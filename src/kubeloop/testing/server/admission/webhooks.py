@@ -60,7 +60,7 @@ _PROTECTED: Final = frozenset({"default", "kube-public", "kube-system"})
 
 log = logging.getLogger(__name__)
 
-# `convert(obj, group, kind, to_version)`, as in `builtin.conversion`.
+# `convert(obj, group, kind, to_version)`, as in `kinds.strategies`.
 Convert: TypeAlias = Callable[[dict[str, Any], str, str, str], dict[str, Any]]
 
 

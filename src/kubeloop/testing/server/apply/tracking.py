@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any, TypeAlias, final
 
 from ..registry import ServedResource
-from ..storage.shared_specs import shared_text
 from ..storage.store import Object, encoded
+from ..values.shared_specs import shared_text
 from .managed import track
 from .reset_fields import reset_fields
 

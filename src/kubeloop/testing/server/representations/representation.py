@@ -16,6 +16,7 @@ import msgspec
 from kubeloop.wire.protobuf_messages import message_of
 from kubeloop.wire.protobuf_writing import envelope, list_item, list_start, message_bytes
 
+from ..kinds.strategies import convert
 from ..registry import ServedResource
 from ..storage.store import Entry, Object, encoded
 from ..values.go_order import encode_list_metadata, encode_object, encode_sorted
@@ -55,8 +56,6 @@ def to_served_version(served: ServedResource, obj: Object) -> Object:
     if served.definition is not None:
         converted: Object = served.definition.convert(obj, served.version)
         return converted
-    from ..builtin.conversion import convert
-
     found = convert(obj, served.group, served.kind, served.version)
     # Zero values differ between versions; what one version writes as zero, another one omits.
     return complete({**found, "kind": served.kind, "apiVersion": served.api_version})
@@ -79,22 +78,10 @@ def _has_stored_schema(served: ServedResource) -> bool:
         return True
     if served.custom is not None:
         return False
-    if (served.group, served.plural) in _CONVERTED:
+    if served.strategy.schemas_differ:
         return False
     stored = f"{served.storage[0]}/{served.storage_version}".removeprefix("/")
     return is_written_alike(served.api_version, stored, served.kind)
-
-
-# The built-in resources whose versions have different schemas.
-_CONVERTED = frozenset(
-    {
-        ("autoscaling", "horizontalpodautoscalers"),
-        ("resource.k8s.io", "resourceclaims"),
-        ("resource.k8s.io", "resourceclaimtemplates"),
-        ("resource.k8s.io", "resourceslices"),
-        ("resource.k8s.io", "deviceclasses"),
-    }
-)
 
 
 def _with_ordered_object(row: Object) -> Object:

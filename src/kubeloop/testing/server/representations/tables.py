@@ -1,35 +1,73 @@
 """Tables (meta.k8s.io/v1): objects as rows with cells.
 
 Guarantees: pure; a row has a cell for each column, null if it has no value.
-See also: the columns of built-in kinds (`table_kinds`), when a client gets a Table
+See also: the columns and cells of built-in kinds (`kinds`), when a client gets a Table
 (`negotiation`).
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, final
+
+import msgspec
 
 from kubeloop.jsonpath import JSONPath, JSONPathError
 
+from ..kinds.kind import Cells, Json, Kind
+from ..kinds.rules.cell_text import human_since
 from ..registry import ServedResource
 from ..values.json_values import value_at
-from .cell_text import human_since
-from .table_kinds import Column, Layout, layout_of
-from .table_pods import pod_conditions
 
-__all__ = ["Include", "table"]
+__all__ = ["Column", "Include", "Layout", "layout_of", "table"]
 
 Include = Literal["None", "Metadata", "Object"]
 
 _META: Final = "meta.k8s.io/v1"
+
+
+@final
+class Column(msgspec.Struct, frozen=True):
+    """One column; priority 0 is always shown, others with `-o wide`."""
+
+    name: str
+    type: str = "string"
+    format: str = ""
+    description: str = ""
+    priority: int = 0
+
+
+@final
+class Layout(msgspec.Struct, frozen=True):
+    """The columns of a kind and the cells of an object, one for each column."""
+
+    columns: tuple[Column, ...]
+    cells: Cells
+
+
 _NAME: Final = Column("Name", "string", "name")
 _DEFAULT: Final = (_NAME, Column("Created At", "date"))
-_FLOW_SCHEMA: Final = ("flowcontrol.apiserver.k8s.io", "FlowSchema")
-_IS_DEFAULT: Final = "storageclass.kubernetes.io/is-default-class"
-_IS_DEFAULT_BETA: Final = "storageclass.beta.kubernetes.io/is-default-class"
+
+
+@functools.lru_cache(1024)
+def layout_of(kind: Kind) -> Layout:
+    """The columns of a built-in kind; most have a name and the time of their creation."""
+    if kind.cells is None:
+        return Layout(_DEFAULT, _default_cells)
+    return Layout(tuple(_columns(kind.columns)), kind.cells)
+
+
+def _columns(spec: str) -> Iterator[Column]:
+    for text in spec.split(", "):
+        name, _, column_type = text.removeprefix("*").partition(":")
+        yield Column(
+            name,
+            column_type or "string",
+            "name" if name == "Name" else "",
+            priority=1 if text.startswith("*") else 0,
+        )
 
 
 def table(
@@ -46,11 +84,11 @@ def table(
     Without `columns` it has no column definitions, as in every watch event but the first.
     `metadata` is that of the list; without it the resource version is that of a single object.
     """
-    layout, current = _layout(served), now or datetime.now(UTC)
-    if (served.group, served.kind) == _FLOW_SCHEMA:
-        objects = sorted(objects, key=_precedence)
-    rows = [_row(served, layout, obj, current, include) for obj in objects]
-    default = _default_class(served, objects)
+    layout, rules, current = _layout(served), served.strategy, now or datetime.now(UTC)
+    if rules.row_order is not None:
+        objects = sorted(objects, key=rules.row_order)
+    rows = [_row(rules, layout, obj, current, include) for obj in objects]
+    default = None if rules.default_row is None else rules.default_row(objects)
     for obj, row in zip(objects, rows, strict=True):
         if obj is default:
             row["cells"][0] = f"{row['cells'][0]} (default)"
@@ -71,12 +109,6 @@ def _partial(obj: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _precedence(flow_schema: Mapping[str, Any]) -> tuple[int, str]:
-    # `printFlowSchemaList` lists the schemas in the order in which requests are matched.
-    found = value_at(flow_schema, "spec", "matchingPrecedence")
-    return found if isinstance(found, int) else 0, flow_schema["metadata"]["name"]
-
-
 def _own_version(objects: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     # kube-apiserver takes the version of a single object; a list brings its own.
     version = value_at(objects[0], "metadata", "resourceVersion") if len(objects) == 1 else None
@@ -93,13 +125,11 @@ def _definition(column: Column) -> dict[str, Any]:
     }
 
 
-def _row(
-    served: ServedResource, layout: Layout, obj: Mapping[str, Any], now: datetime, include: str
-) -> dict[str, Any]:
+def _row(kind: Kind, layout: Layout, obj: Json, now: datetime, include: str) -> dict[str, Any]:
     row: dict[str, Any] = {
         "cells": layout.cells(obj, lambda timestamp: human_since(timestamp, now))
     }
-    conditions = pod_conditions(obj) if (served.group, served.kind) == ("", "Pod") else []
+    conditions = [] if kind.row_conditions is None else kind.row_conditions(obj)
     if conditions:
         row["conditions"] = conditions
     row["object"] = {"None": None, "Object": obj}.get(include, _partial(obj))
@@ -109,7 +139,7 @@ def _row(
 def _layout(served: ServedResource) -> Layout:
     if served.custom is not None:
         return _custom_layout(tuple(served.custom.columns))
-    return layout_of(served.group, served.kind) or Layout(_DEFAULT, _default_cells)
+    return layout_of(served.strategy)
 
 
 def _default_cells(
@@ -119,24 +149,6 @@ def _default_cells(
     # `rest.NewDefaultTableConvertor`.
     created = value_at(obj, "metadata", "creationTimestamp") or "0001-01-01T00:00:00Z"
     return [value_at(obj, "metadata", "name"), created]
-
-
-def _default_class(
-    served: ServedResource, objects: Sequence[Mapping[str, Any]]
-) -> Mapping[str, Any] | None:
-    """The default storage class: the newest of those with the annotation."""
-    if (served.group, served.kind) != ("storage.k8s.io", "StorageClass"):
-        return None
-    return max(filter(_is_default, objects), default=None, key=_creation)
-
-
-def _is_default(obj: Mapping[str, Any]) -> bool:
-    annotations = value_at(obj, "metadata", "annotations") or {}
-    return "true" in {annotations.get(_IS_DEFAULT), annotations.get(_IS_DEFAULT_BETA)}
-
-
-def _creation(obj: Mapping[str, Any]) -> str:
-    return str(value_at(obj, "metadata", "creationTimestamp") or "")
 
 
 # --- custom kinds

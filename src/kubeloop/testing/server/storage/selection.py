@@ -2,7 +2,7 @@
 
 Guarantees: an unknown field and a text that is no selector are rejected; neither ever selects
 everything.
-See also: `kubeloop.selectors` (the grammar of selectors).
+See also: `kubeloop.selectors` (the grammar of selectors), the selectable fields (`kinds`).
 """
 
 from __future__ import annotations
@@ -23,78 +23,15 @@ from .store import Entry, Object
 __all__ = ["Selection", "field_paths", "selection"]
 
 _NAMED = ("metadata.name", "metadata.namespace")
-# Kinds whose conversion function knows only the name.
-_WITHOUT_NAMESPACE = frozenset({
-    ("", "namespaces"),
-    ("", "nodes"),
-    ("certificates.k8s.io", "certificatesigningrequests"),
-    ("certificates.k8s.io", "clustertrustbundles"),
-    ("certificates.k8s.io", "podcertificaterequests"),
-    ("resource.k8s.io", "resourceslices"),
-})  # fmt: skip
-
-_INVOLVED = ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
-
-# The selectable fields of built-in kinds, beyond name and namespace: the conversion functions
-# AddFieldLabelConversionFunc and the ToSelectableFields of kube-apiserver's registries.
-_FIELDS: Mapping[tuple[str, str], Mapping[str, str]] = {
-    ("", "pods"): {
-        path: path
-        for path in (
-            "spec.nodeName",
-            "spec.restartPolicy",
-            "spec.schedulerName",
-            "spec.serviceAccountName",
-            "spec.hostNetwork",
-            "status.phase",
-            "status.podIP",
-            "status.podIPs",
-            "status.nominatedNodeName",
-        )
-    },
-    ("", "events"): {
-        **{f"involvedObject.{name}": f"involvedObject.{name}" for name in _INVOLVED},
-        "reason": "reason",
-        "reportingComponent": "reportingComponent",
-        "source": "source.component",
-        "type": "type",
-    },
-    ("events.k8s.io", "events"): {
-        **{f"regarding.{name}": f"involvedObject.{name}" for name in _INVOLVED},
-        "reason": "reason",
-        "reportingController": "reportingComponent",
-        "type": "type",
-    },
-    ("", "secrets"): {"type": "type"},
-    ("", "namespaces"): {"status.phase": "status.phase"},
-    ("", "nodes"): {"spec.unschedulable": "spec.unschedulable"},
-    ("", "services"): {"spec.clusterIP": "spec.clusterIP", "spec.type": "spec.type"},
-    ("", "replicationcontrollers"): {"status.replicas": "status.replicas"},
-    ("batch", "jobs"): {"status.successful": "status.succeeded"},
-    ("certificates.k8s.io", "certificatesigningrequests"): {"spec.signerName": "spec.signerName"},
-    ("certificates.k8s.io", "clustertrustbundles"): {"spec.signerName": "spec.signerName"},
-    ("certificates.k8s.io", "podcertificaterequests"): {
-        path: path for path in ("spec.signerName", "spec.podName", "spec.nodeName")
-    },
-    ("resource.k8s.io", "resourceslices"): {
-        "spec.nodeName": "spec.nodeName",
-        "spec.driver": "spec.driver",
-    },
-}
 _NUMBERS = frozenset({"status.replicas", "status.succeeded"})
 _FLAGS = frozenset({"spec.unschedulable", "spec.hostNetwork"})
 
 
 def field_paths(served: ServedResource) -> dict[str, str]:
     """The selectable fields of a resource, each with its path in the stored object."""
-    resource = (served.group, served.plural)
-    found = {name: name for name in _NAMED[: 1 if resource in _WITHOUT_NAMESPACE else 2]}
-    found.update(_FIELDS.get(resource, {}))
-    if served.custom is not None:
-        for path in served.custom.selectable_fields or ():
-            bare = str(path).lstrip(".")
-            found[bare] = bare
-    return found
+    rules = served.strategy
+    names = _NAMED if rules.selects_namespace else _NAMED[:1]
+    return {**{name: name for name in names}, **(rules.selectable or {})}
 
 
 @final
@@ -181,9 +118,7 @@ def selection(
 
 def _unsupported(served: ServedResource, field: str) -> str:
     # Kinds without a conversion function of their own have apimachinery's default message.
-    if served.custom is None and (served.group, served.plural) not in _FIELDS:
+    if served.strategy.selectable is None:
         known = ", ".join(f'"{name}"' for name in _NAMED)
         return f'"{field}" is not a known field selector: only {known}'
-    if (served.group, served.plural) == ("batch", "jobs"):
-        return f'field label "{field}" not supported for {served.kind}'
-    return f"field label not supported: {field}"
+    return served.strategy.unsupported_field.format(field=field)

@@ -27,7 +27,7 @@ from kubeloop.wire.protobuf_writing import envelope, message_bytes
 from ..statuses import untyped_error
 from ..values.go_order import encode_object
 from ..values.go_types import go_type_of
-from .shared_specs import shared_text, written_text
+from ..values.shared_specs import shared_text, written_text
 
 __all__ = [
     "Change",

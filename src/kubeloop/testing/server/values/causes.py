@@ -3,7 +3,7 @@
 Guarantees: reason, message and the printed value of a cause have the format of apimachinery's
 `field.Error`: `Invalid value: "x": must be …`.
 See also: the `Status` that carries the causes (`statuses`), the rules that find them
-(`schemas`, `crds`, `builtin_validation`).
+(`schemas`, `crds`, `kinds`).
 """
 
 from __future__ import annotations

@@ -20,7 +20,6 @@ from ..request.options import DeleteOptions
 from ..schema.crd_status import mark_deleted
 from ..statuses import StatusError, conflict, success
 from ..storage.store import Entry, Object, timestamp
-from .kinds import orphans_by_default, returns_deleted
 from .objects import is_removable
 from .writing import Verbs, dry_run_entry
 
@@ -186,7 +185,7 @@ def _policy(served: ServedResource, meta: Object, options: DeleteOptions) -> str
         return "Orphan"
     if FOREGROUND in finalizers:
         return "Foreground"
-    return "Orphan" if orphans_by_default(served) else "Background"
+    return "Orphan" if served.strategy.orphans_by_default else "Background"
 
 
 @final
@@ -235,7 +234,7 @@ class Deleter:
                     entry = self._write(entry, last, call, options)
                 if not options.dry_run:
                     entry = store.remove(served.storage, entry.key)
-        if returns_deleted(served):
+        if served.strategy.returns_deleted:
             return DeleteResult(200, entry)
         gone = success(group=served.group, plural=served.plural, name=entry.name, uid=entry.uid)
         return DeleteResult(200, None, gone)

@@ -19,15 +19,12 @@ from ..registry import ServedResource
 from ..request.negotiation import JSON, body_summary, decode_body
 from ..request.options import FieldValidation, parse_version
 from ..statuses import Cause, StatusError, bad_request, invalid, untyped_error
-from ..storage.shared_specs import decode_shared, shared_text, with_shared_spec
 from ..storage.store import Object, encoded
 from ..values.deep_json import is_deep
 from ..values.go_types import go_type_of
+from ..values.shared_specs import decode_shared, shared_text, with_shared_spec
 from ..values.uids import new_uid
 from ..values.unknown_fields import TypeCheck, check_types, duplicate_fields
-from .kinds import (
-    has_generation,
-)
 from .strategy import to_storage_version
 
 __all__ = [
@@ -359,7 +356,7 @@ def with_system_metadata(served: ServedResource, obj: Object, *, now: str) -> Ob
         meta.pop(field, None)
     meta["uid"] = new_uid()
     meta["creationTimestamp"] = now
-    if has_generation(served):
+    if served.strategy.has_generation:
         meta["generation"] = 1
     return {**obj, "metadata": meta}
 

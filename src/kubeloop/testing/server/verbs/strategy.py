@@ -5,7 +5,7 @@ One interface for built-in kinds and CRDs, in the role of kube-apiserver's
 
 Guarantees: pure; built-in kinds are validated in their storage version, as kube-apiserver
 validates the internal version; custom kinds by the schema of the version they are sent in.
-See also: `builtin` and `schema` (the rules themselves), `objects` (system metadata),
+See also: `kinds` and `schema` (the rules themselves), `objects` (system metadata),
 `writing` (the order of the steps).
 """
 
@@ -15,18 +15,12 @@ import logging
 
 from ..admission.not_evaluated import GROUP as _ADMISSION
 from ..admission.not_evaluated import not_evaluated as not_evaluated_by_admission
-from ..builtin.allocation import Reservation
-from ..builtin.builtin_defaults import default as default_builtin
-from ..builtin.builtin_validation import prepare_for_create as prepare_builtin
-from ..builtin.builtin_validation import prepare_for_update, validate
-from ..builtin.conversion import convert
-from ..builtin.part_preparation import prepare_part_for_update
-from ..builtin.service_preparation import update_service
-from ..builtin.warnings import warnings_of as builtin_warnings
 from ..identity import User
+from ..kinds import strategies
+from ..kinds.core.allocation import Reservation
+from ..kinds.strategies import convert
 from ..registry import ServedResource
-from ..schema.crd_warnings import not_evaluated, warnings_of_crd, warnings_of_finalizers
-from ..schema.crds import with_storage_version
+from ..schema.crd_warnings import not_evaluated, warnings_of_crd
 from ..statuses import Cause, bad_request
 from ..storage.store import Object
 from ..values.zero_values import complete as complete_builtin
@@ -67,10 +61,7 @@ def to_storage_version(served: ServedResource, obj: Object) -> Object:
 
 def default(served: ServedResource, obj: Object) -> Object:
     """`obj` with its default values."""
-    if served.custom is not None:
-        found: Object = served.custom.schema.default(obj)
-        return found
-    return default_builtin(served.storage[0], served.kind, obj)
+    return strategies.default(served.strategy, obj)
 
 
 def complete(
@@ -99,10 +90,7 @@ def validation_causes(
     served: ServedResource, obj: Object, old: Object | None, *, part: str = ""
 ) -> list[Cause]:
     """Why `obj` is invalid, or why `old` may not become it by writing `part`."""
-    # Events have stricter rules in the group events.k8s.io, although both share a storage.
-    group, kind = served.storage[0], served.kind
-    group = served.group if kind == "Event" else group
-    causes: list[Cause] = list(validate(group, kind, obj, old, subresource=part))
+    causes = strategies.validate(served.strategy, obj, old, subresource=part)
     if served.custom is not None:
         causes += served.custom.schema.validate(obj, old)
         if served.custom.scale is not None:
@@ -117,25 +105,16 @@ def warnings_of(
 
     What this server does not evaluate is logged, too.
     """
-    if served.custom is not None:
-        return [] if part else _finalizer_warnings(obj, old)
-    found = builtin_warnings(served.storage[0], served.kind, obj, old, subresource=part)
+    warnings = strategies.warnings_of(served.strategy, obj, old, subresource=part)
     if part:
-        return found
+        return warnings
     if served.group == _ADMISSION:
-        return [*found, *_logged(served, obj, not_evaluated_by_admission(served.plural, obj, old))]
+        ignored = not_evaluated_by_admission(served.plural, obj, old)
+        return [*warnings, *_logged(served, obj, ignored)]
     if served.storage == _DEFINITIONS:
         ignored = _logged(served, obj, not_evaluated(obj, old))
-        return [*found, *warnings_of_crd(obj, old), *ignored]
-    return found
-
-
-def _finalizer_warnings(obj: Object, old: Object | None) -> list[str]:
-    names = obj["metadata"].get("finalizers")
-    if not names:
-        return []
-    before = () if old is None else old["metadata"].get("finalizers") or ()
-    return warnings_of_finalizers(names, before)
+        return [*warnings, *warnings_of_crd(obj, old), *ignored]
+    return warnings
 
 
 def _logged(served: ServedResource, obj: Object, warnings: list[str]) -> list[str]:
@@ -146,12 +125,7 @@ def _logged(served: ServedResource, obj: Object, warnings: list[str]) -> list[st
 
 def prepare_create(served: ServedResource, obj: Object, reservation: Reservation) -> Object:
     """A new object as its kind starts: status reset, cluster addresses allocated."""
-    if served.custom is not None:
-        # With the status subresource enabled, a create ignores the status that was sent.
-        if served.custom.has_status:
-            return {key: value for key, value in obj.items() if key != "status"}
-        return obj
-    return prepare_builtin(served.storage[0], served.kind, obj, reservation)
+    return strategies.prepare_for_create(served.strategy, obj, reservation)
 
 
 def with_requester(obj: Object, user: User | None) -> Object:
@@ -170,25 +144,21 @@ def with_requester(obj: Object, user: User | None) -> Object:
 
 def prepare_update(served: ServedResource, obj: Object, old: Object) -> Object:
     """An updated object with what its kind keeps of the old one."""
-    if served.custom is not None:
-        return obj
-    if served.storage == _DEFINITIONS:
-        return with_storage_version(obj)
-    return prepare_for_update(served.storage[0], served.kind, obj, old)
+    prepare = served.strategy.prepare_update
+    return obj if prepare is None else prepare(obj, old)
 
 
 def allocate_update(
     served: ServedResource, obj: Object, old: Object, reservation: Reservation
 ) -> Object:
     """An updated service with the allocated values that the update leaves out."""
-    is_service = served.storage == ("", "services")
-    return update_service(obj, old, reservation) if is_service else obj
+    allocate = served.strategy.allocate_update
+    return obj if allocate is None else allocate(obj, old, reservation)
 
 
 def prepare_part(
     served: ServedResource, obj: Object, old: Object, *, part: str, now: str
 ) -> Object:
     """An object after a write to a subresource, with what the server sets in its status."""
-    if served.custom is not None:
-        return obj
-    return prepare_part_for_update(served.storage[0], served.kind, obj, old, part=part, now=now)
+    prepare = served.strategy.prepare_part
+    return obj if prepare is None else prepare(obj, old, part, now)

@@ -2,17 +2,17 @@
 
 Guarantees: pure; clients cannot change system metadata (uid, timestamps, generation); the
 objects that are passed in are never modified.
-See also: the tables by kind (`kinds`, `apply.reset_fields`), the order of the steps (`writing`).
+See also: what a kind keeps (`kinds`), what a write cannot own (`apply.reset_fields`), the order of
+the steps (`writing`).
 """
 
 from __future__ import annotations
 
-from ..apply.reset_fields import METADATA, metadata_kept_by_status
+from ..kinds.kind import METADATA
 from ..registry import ServedResource
 from ..request.options import parse_version
 from ..statuses import Cause, conflict, invalid, untyped_error
 from ..storage.store import Object
-from .kinds import counts_generation, fields_kept_by_update, requires_version_on_update
 
 __all__ = ["apply_update", "storage_error", "with_generation"]
 
@@ -35,7 +35,7 @@ _COUNTED_PARTS = frozenset({"", "ephemeralcontainers", "resize", "scale"})
 
 def with_generation(served: ServedResource, old: Object, new: Object, *, part: str = "") -> Object:
     """`new`, with its defaults, in the next generation if its spec differs from `old`."""
-    if part not in _COUNTED_PARTS or not counts_generation(served):
+    if part not in _COUNTED_PARTS or not served.strategy.counts_generation:
         return new
     if not _has_new_generation(served, old, new):
         return new
@@ -46,17 +46,10 @@ def with_generation(served: ServedResource, old: Object, new: Object, *, part: s
 def _has_new_generation(served: ServedResource, old: Object, new: Object) -> bool:
     if _spec_changed(served, old, new):
         return True
-    field = _COUNTED_METADATA.get(served.storage)
-    if field is None:
+    field = served.strategy.counted_metadata
+    if not field:
         return False
     return (old["metadata"].get(field) or {}) != (new["metadata"].get(field) or {})
-
-
-# Metadata whose changes count too (PrepareForUpdate of these kinds).
-_COUNTED_METADATA = {
-    ("apps", "deployments"): "annotations",
-    ("discovery.k8s.io", "endpointslices"): "labels",
-}
 
 
 def _check_version(served: ServedResource, old: Object, new: Object) -> None:
@@ -71,7 +64,7 @@ def _check_version(served: ServedResource, old: Object, new: Object) -> None:
     version = new.get("resourceVersion")
     number = parse_version(version or "0")
     if number == 0:
-        if requires_version_on_update(served):
+        if served.strategy.requires_version:
             cause = Cause(
                 field="metadata.resourceVersion",
                 reason="FieldValueInvalid",
@@ -117,14 +110,13 @@ def _merge_part(served: ServedResource, old: Object, new: Object, part: str) -> 
     meta = new.get("metadata") or {}
     match part:
         case "":
-            for field in fields_kept_by_update(served):
-                new = _with_field(new, field, old)
-            if served.storage == ("", "namespaces"):
-                finalizers = old.get("spec") or {}
-                new = {**new, "spec": _with_field(new.get("spec") or {}, "finalizers", finalizers)}
-            return new
+            has_status = "status" in served.subresources
+            kept = (*served.strategy.kept_by_update, *(("status",) if has_status else ()))
+            new = _with_kept(new, old, kept)
+            merge = served.strategy.merge_update
+            return new if merge is None else merge(new, old)
         case "status":
-            meta = _with_kept(meta, old["metadata"], metadata_kept_by_status(served))
+            meta = _with_kept(meta, old["metadata"], served.strategy.kept_by_status)
             return {**_with_field(old, "status", new), "metadata": meta}
         case "ephemeralcontainers":
             spec = _with_field(old["spec"], "ephemeralContainers", new.get("spec") or {})

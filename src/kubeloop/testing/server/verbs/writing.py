@@ -37,7 +37,7 @@ from kubeloop.meta import generate_name
 from ..apply.managed import applied_name, apply
 from ..apply.reset_fields import reset_fields
 from ..apply.tracking import Tracker
-from ..builtin.allocation import Allocator, Reservation
+from ..kinds.core.allocation import Allocator, Reservation
 from ..registry import Registry, ServedResource
 from ..representations.representation import served_object, to_served_version
 from ..request.calls import Admission, Call, WriteResult
@@ -55,7 +55,6 @@ from ..statuses import (
 )
 from ..storage.store import Entry, Object, Store, key_of, tail_of, timestamp
 from . import strategy
-from .kinds import creates_on_update
 from .objects import (
     DecodedObject,
     check_new_version,
@@ -239,7 +238,7 @@ class Verbs:
 
     async def _update_missing(self, call: Call, decoded: DecodedObject) -> WriteResult:
         # AllowCreateOnUpdate of the kind's strategy.
-        if not creates_on_update(call.served) or call.part not in {"", "status"}:
+        if not call.served.strategy.creates_on_update or call.part not in {"", "status"}:
             raise not_found(call.served.group, call.served.plural, call.name)
         meta = {k: v for k, v in decoded.obj["metadata"].items() if k != "resourceVersion"}
         if meta.get("uid"):

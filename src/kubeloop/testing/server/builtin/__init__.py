@@ -1,1 +1,0 @@
-"""Built-in kinds: their defaults, their validation, their conversion between versions."""

@@ -1,0 +1,1 @@
+"""Rules that kinds of several groups share: names, values, pods, volumes, cells."""
