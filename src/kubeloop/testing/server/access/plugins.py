@@ -85,7 +85,6 @@ class Plugins:
             _PRIORITIES: self._check_priority_class,
             _SIGNING_REQUESTS: self._check_certificates,
             _TRUST_BUNDLES: self._check_certificates,
-            **dict.fromkeys(pod_security_plugin.CONTROLLERS, self._check_controller),
         }
 
     def mutate(self, call: Call, obj: Object) -> Object:
@@ -96,6 +95,8 @@ class Plugins:
     def validate(self, call: Call, obj: Object, old: Object | None) -> list[str]:
         """The warnings of the validating plugins. Raises `StatusError`."""
         check = self._validations.get(call.served.storage)
+        if check is None and call.served.strategy.pod_template:
+            check = self._check_controller
         return [] if check is None else check(call, obj, old)
 
     # --- pods
@@ -227,7 +228,9 @@ class Plugins:
         namespace = None if call.part else self._namespace(call)
         if namespace is None or not pod_security_plugin.has_policy(namespace):
             return []
-        return pod_security_plugin.check_controller(namespace, obj, call.served.storage)
+        return pod_security_plugin.check_controller(
+            namespace, obj, call.served.strategy.pod_template
+        )
 
     def _check_namespace(self, call: Call, obj: Object, old: Object | None) -> list[str]:
         if call.part:

@@ -20,23 +20,12 @@ from ..values.json_values import value_at
 if TYPE_CHECKING:
     from ..kinds.rules.pod_security import Violation
 
-__all__ = ["CONTROLLERS", "check_controller", "check_labels", "check_pod", "has_policy"]
+__all__ = ["check_controller", "check_labels", "check_pod", "has_policy"]
 
 _LEVELS: Final = ("privileged", "baseline", "restricted")  # from the loosest to the strictest
 _PREFIX: Final = "pod-security.kubernetes.io/"
 _ENFORCE, _WARN, _AUDIT = (f"{_PREFIX}{mode}" for mode in ("enforce", "warn", "audit"))
 _VERSION: Final = re.compile(r"latest|v1\.(0|[1-9][0-9]*)")
-# Where each workload has its pod template.
-CONTROLLERS: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
-    ("", "podtemplates"): ("template",),
-    ("", "replicationcontrollers"): ("spec", "template"),
-    ("apps", "daemonsets"): ("spec", "template"),
-    ("apps", "deployments"): ("spec", "template"),
-    ("apps", "replicasets"): ("spec", "template"),
-    ("apps", "statefulsets"): ("spec", "template"),
-    ("batch", "cronjobs"): ("spec", "jobTemplate", "spec", "template"),
-    ("batch", "jobs"): ("spec", "template"),
-}
 
 
 class _Policy(NamedTuple):
@@ -68,11 +57,9 @@ def check_pod(namespace: Mapping[str, Any], pod: Object, old: Object | None) -> 
     return _warnings(warned, meta, spec)
 
 
-def check_controller(
-    namespace: Mapping[str, Any], obj: Object, storage: tuple[str, str]
-) -> list[str]:
-    """The warnings for the pod template of a workload."""
-    template = value_at(obj, *CONTROLLERS[storage])
+def check_controller(namespace: Mapping[str, Any], obj: Object, path: tuple[str, ...]) -> list[str]:
+    """The warnings for the pod template of a workload, which is at `path`."""
+    template = value_at(obj, *path)
     if not isinstance(template, dict):
         return []
     _, warned = _policies(namespace)
