@@ -227,7 +227,8 @@ def _api_resources(served: ServedResource) -> Iterator[dict[str, Any]]:
 
 
 # kube-apiserver still stores these in an older version, so that the minor version before it can
-# read them. What the embedded server stores is its own affair; clients see the hash only.
+# read them. What the embedded server stores is its own affair; clients see the hash only. A table,
+# and no field of `Kind`, because discovery would then import the modules of all kinds.
 _STORED_VERSIONS: Final = {
     ("apiextensions.k8s.io", "customresourcedefinitions"): "v1beta1",
     ("certificates.k8s.io", "clustertrustbundles"): "v1beta1",

@@ -72,7 +72,6 @@ class Kind(msgspec.Struct, frozen=True, eq=False):
     kind: str
 
     # --- versions
-    storage: tuple[str, str] | None = None  # of another kind that has the same objects
     deprecation: str = ""  # a warning with every response
     schemas_differ: bool = False  # between its versions
     convert: Callable[[JsonObject, str, str], JsonObject] | None = None  # from, to an apiVersion
@@ -84,6 +83,7 @@ class Kind(msgspec.Struct, frozen=True, eq=False):
     requires_version: bool = False  # not AllowUnconditionalUpdate
     returns_deleted: bool = False  # ReturnDeletedObject
     orphans_by_default: bool = False  # DefaultGarbageCollectionPolicy is OrphanDependents
+    orphan_warning: str = ""  # about a deletion that leaves its dependents without saying so
     kept_by_update: tuple[str, ...] = ()  # fields that an update cannot change, beside the status
     # New and old object: what else an update cannot change, before the defaults.
     merge_update: Callable[[JsonObject, JsonObject], JsonObject] | None = None
@@ -92,6 +92,7 @@ class Kind(msgspec.Struct, frozen=True, eq=False):
 
     # --- defaults and preparation
     defaults: tuple[Change, ...] = ()
+    completed: tuple[str, ...] = ()  # fields that have their zero values after the defaults
     keeps_new_status: bool = False  # of an object that is created
     prepare_new: Change | None = None
     allocate_new: Callable[[JsonObject, Reservation], JsonObject] | None = None

@@ -32,10 +32,6 @@ ORPHAN = "orphan"
 _PODS = ("", "pods")
 _NAMESPACES = ("", "namespaces")
 _OWN_DELETION = frozenset({DEFINITIONS, _NAMESPACES})
-_JOBS = (
-    "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background "
-    "to remove them or set propagationPolicy=Orphan to suppress this warning"
-)
 
 
 @final
@@ -214,8 +210,9 @@ class Deleter:
         if admission.has_webhooks():
             _, warnings = await admission.mutate(call, "DELETE", None, entry.obj)
             warnings += await admission.validate(call, "DELETE", None, entry.obj)
-        if call.served.storage == ("batch", "jobs") and _has_no_policy(options):
-            warnings.append(_JOBS)
+        orphaning = call.served.strategy.orphan_warning
+        if orphaning and _has_no_policy(options):
+            warnings.append(orphaning)
         result = self.delete_nowait(call, options)
         return msgspec.structs.replace(result, warnings=tuple(warnings))
 

@@ -39,7 +39,6 @@ __all__ = [
     "with_requester",
 ]
 
-_PODS = ("", "pods")
 _DEFINITIONS = ("apiextensions.k8s.io", "customresourcedefinitions")
 log = logging.getLogger(__name__)
 
@@ -80,9 +79,9 @@ def complete(
     """
     if served.custom is not None:
         return obj
-    if served.storage == _PODS and not metadata:
-        # Their defaults complete the spec, with a cache that saves the work for equal specs.
-        known = ({"spec": obj.get("spec")}, *known)
+    completed = served.strategy.completed
+    if completed and not metadata:
+        known = ({field: obj.get(field) for field in completed}, *known)
     return complete_builtin(obj, *known, metadata=metadata, stored=stored)
 
 

@@ -303,11 +303,16 @@ def _job_duration(obj: Json, since: Since) -> str:
         return "<invalid>"
 
 
+_ORPHANS: Final = (
+    "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background "
+    "to remove them or set propagationPolicy=Orphan to suppress this warning"
+)
 KIND: Final = Kind(
     "batch",
     "Job",
     generation="counted",
     orphans_by_default=True,
+    orphan_warning=_ORPHANS,
     selectable={"status.successful": "status.succeeded"},
     unsupported_field='field label "{field}" not supported for Job',
     pod_template=("spec", "template"),

@@ -307,6 +307,7 @@ KIND: Final = Kind(
         "status.nominatedNodeName",
     ),
     defaults=(default_pod,),
+    completed=("spec",),
     prepare_new=_new_pod,
     prepare_update=_admit_changed_pod,
     prepare_part=_prepare_pod_part,

@@ -58,7 +58,6 @@ def _validate(obj: Json, old: Json | None) -> Causes:
 KIND: Final = Kind(
     "events.k8s.io",
     "Event",
-    storage=("", "events"),
     creates_on_update=True,
     selectable={
         **{f"regarding.{name}": f"involvedObject.{name}" for name in INVOLVED},
