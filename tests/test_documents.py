@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import kubeloop
+from kubeloop.testing.server.verbs import writing
 
 ROOT = Path(__file__).parent.parent
 ARCHITECTURE = (ROOT / "docs/explanation/architecture.md").read_text(encoding="utf-8")
@@ -78,6 +79,13 @@ def test_the_paths_on_the_architecture_page_exist() -> None:
 
     assert len(paths) > 10
     assert [path for path in paths if not (ROOT / "src/kubeloop" / path).exists()] == []
+
+
+@pytest.mark.parametrize("write", [writing.CREATE, writing.APPLY], ids=["create", "apply"])
+def test_the_architecture_page_lists_the_steps_of_a_write(write: writing.Steps) -> None:
+    lines = [f"{step.__name__:22s}{(step.__doc__ or '').splitlines()[0]}" for step in write]
+
+    assert "```\n" + "\n".join(lines) + "\n```" in ARCHITECTURE
 
 
 def test_each_package_has_a_page_in_the_reference() -> None:

@@ -21,7 +21,8 @@ from ..schema.crd_status import mark_deleted
 from ..statuses import StatusError, conflict, success
 from ..storage.store import Entry, Object, timestamp
 from .objects import is_removable
-from .writing import Verbs, dry_run_entry
+from .steps import dry_run_entry
+from .writing import Verbs
 
 __all__ = ["CLEANUP", "DEFINITIONS", "DeleteResult", "Deleter", "decide"]
 

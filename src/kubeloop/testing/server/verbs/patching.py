@@ -21,7 +21,11 @@ from kubeloop.patches import (
 )
 from kubeloop.wire import Json
 
+from ..apply.managed import applied_name, apply
+from ..apply.reset_fields import reset_fields
 from ..registry import ServedResource
+from ..representations.representation import served_object
+from ..request.calls import Call
 from ..request.negotiation import JSON, YAML, decode_body, decode_document
 from ..request.options import parse_version
 from ..statuses import (
@@ -41,7 +45,7 @@ from ..values.deep_json import decode
 from ..values.go_json import go_kind, go_text, json_type, struct_error
 from ..values.go_types import fields_of, go_type_of, is_struct
 from ..values.json_values import whole_numbers
-from .objects import check_name
+from .objects import DecodedObject, check_name, decode_object, duplicate_fields_in
 
 __all__ = [
     "APPLY",
@@ -49,16 +53,15 @@ __all__ = [
     "MERGE",
     "STRATEGIC",
     "apply_patch",
-    "check_internal_kind",
-    "check_patched_type",
     "check_patched_uid",
+    "decode_applied",
     "decode_apply_body",
-    "is_json",
+    "decode_patched",
+    "merge_applied",
     "patch_media_type",
-    "report_unknown",
-    "unknown_members",
     "unreadable_result",
     "with_url_name",
+    "without_version",
 ]
 
 JSON_PATCH = "application/json-patch+json"
@@ -184,7 +187,7 @@ def _operations(patch: Json) -> list[Json]:
     return patch
 
 
-def unknown_members(raw: bytes) -> list[str]:
+def _unknown_members(raw: bytes) -> list[str]:
     """A warning for each member of an operation of a JSON patch that has no meaning."""
     return [
         f'json patch unknown field "[{index}].{member}"'
@@ -217,7 +220,7 @@ def _document(patch: Json, patch_type: str) -> Object:
     return patch
 
 
-def is_json(raw: bytes) -> bool:
+def _is_json(raw: bytes) -> bool:
     """Whether the body of an apply is one JSON object, as clients send it, and no other YAML."""
     if not raw.lstrip().startswith(b"{"):
         return False
@@ -231,7 +234,7 @@ def is_json(raw: bytes) -> bool:
 def _applied_object(raw: bytes) -> Object:
     found: Json = None
     try:
-        found = decode_document(raw, JSON if is_json(raw) else YAML)
+        found = decode_document(raw, JSON if _is_json(raw) else YAML)
     except ValueError as error:
         # Go tries a text that looks like JSON as JSON first.
         step = "decoding patch: error converting YAML to JSON"
@@ -268,10 +271,101 @@ def decode_apply_body(raw: bytes, kind: str, api_version: str) -> Object:
     return obj
 
 
+# --- apply
+
+
+def decode_applied(call: Call, raw: bytes, old: Entry | None, *, now: str) -> DecodedObject:
+    """The object in the body of an apply; unknown fields are always rejected."""
+    obj = decode_apply_body(raw, call.served.kind, call.served.api_version)
+    validation = call.options.validation
+    duplicates = duplicate_fields_in(raw, obj) if validation != "Ignore" and _is_json(raw) else []
+    if duplicates and validation == "Strict":
+        raise bad_request(f"error strict decoding YAML: {', '.join(duplicates)}")
+    try:
+        if call.served.custom is not None:
+            # Fields that the schema does not declare are found by the merge, which allows
+            # some in objects without properties; they are pruned after it.
+            decode_object(call.served, obj, validation="Ignore")
+            return DecodedObject(obj, duplicates, obj)
+        decoded = decode_object(call.served, obj, validation="Strict", keep_empty=True)
+        return decoded._replace(warnings=[*decoded.warnings, *duplicates], sent=obj)
+    except StatusError as error:
+        # The merge finds the same problem and reports it with structured-merge-diff's text, or
+        # a conflict, for which any number is a number.
+        merge_applied(call, None, obj, now=now)
+        if old is not None:
+            merge_applied(call, served_object(call.served, old), obj, now=now)
+        name = applied_name(obj)
+        raise untyped_error(f"failed to create typed patch object ({name}): {error}") from None
+
+
+def merge_applied(
+    call: Call, live: Object | None, applied: Object, *, now: str, sent: Object | None = None
+) -> Object:
+    """`live` after an apply of `applied`, with its managed fields. Raises `StatusError`.
+
+    `sent` is `applied` as the client wrote it.
+    """
+    served = call.served
+    return apply(
+        live,
+        applied,
+        manager=call.manager,
+        force=call.options.force,
+        api_version=served.api_version,
+        subresource=call.part,
+        facts=served.facts,
+        now=now,
+        resets=reset_fields(served, call.part),
+        sent=sent,
+    )
+
+
+def without_version(served: ServedResource, obj: Object) -> Object:
+    """An applied object that is about to be created: its version is ignored, its uid is not."""
+    meta = obj["metadata"]
+    if meta.get("uid"):
+        why = (
+            f"uid mismatch: the provided object specified uid {meta['uid']}, and no existing "
+            "object was found"
+        )
+        raise conflict(served.group, served.plural, meta["name"], why)
+    return {**obj, "metadata": {k: v for k, v in meta.items() if k != "resourceVersion"}}
+
+
 # --- the result of a patch
 
 
-def report_unknown(obj: Object, problems: list[str]) -> Object:
+def decode_patched(call: Call, result: Object, raw: bytes, patch_type: str) -> DecodedObject:
+    """The object that a patch made, without unknown fields."""
+    validation = call.options.validation
+    duplicates = [] if validation == "Ignore" else duplicate_fields_in(raw)
+    if patch_type == JSON_PATCH and validation != "Ignore":
+        duplicates += _unknown_members(raw)
+    if patch_type == STRATEGIC:
+        # Go copies the result into the type of the path: the names in it have no effect.
+        names = {"kind": call.served.kind, "apiVersion": call.served.api_version}
+        result = {**result, **{k: v for k, v in names.items() if _is_name(result.get(k))}}
+    elif call.served.custom is not None:
+        _check_patched_type(result, call.name)
+    elif not result.get("apiVersion"):
+        # Go then decodes into the internal type, of which it knows no field.
+        _check_internal_kind(call.served, result)
+        result = {"kind": call.served.kind, **_report_unknown(result, duplicates)}
+    try:
+        return decode_object(call.served, result, validation=validation, duplicates=duplicates)
+    except StatusError as error:
+        if error.code != 400:
+            raise
+        raise unreadable_result(call.served, error, result, raw, patch_type) from error
+
+
+def _is_name(value: object) -> bool:
+    """Whether a patched `kind` or `apiVersion` can be decoded; it may be missing."""
+    return value is None or isinstance(value, str)
+
+
+def _report_unknown(obj: Object, problems: list[str]) -> Object:
     """An object without any field of `obj`; each is reported in `problems`."""
     problems += [f'unknown field "{key}"' for key in sorted(obj.keys() - {"kind", "apiVersion"})]
     return {}
@@ -283,7 +377,7 @@ def with_url_name(obj: Object, name: str) -> Object:
     return obj if meta.get("name") else {**obj, "metadata": {**meta, "name": name}}
 
 
-def check_patched_type(result: Object, name: str) -> None:
+def _check_patched_type(result: Object, name: str) -> None:
     """Reject a patched custom object without a kind, a name or an apiVersion, in this order."""
     if result.get("kind") in (None, ""):
         ordered = msgspec.json.encode(result, order="sorted")
@@ -293,7 +387,7 @@ def check_patched_type(result: Object, name: str) -> None:
         raise internal_error("Object 'apiVersion' is missing in 'object has no apiVersion field'")
 
 
-def check_internal_kind(served: ServedResource, result: Object) -> None:
+def _check_internal_kind(served: ServedResource, result: Object) -> None:
     """Reject a patched object without an apiVersion, of a kind that its group does not have."""
     kind = result.get("kind")
     if kind and isinstance(kind, str) and not go_type_of(served.api_version, kind):

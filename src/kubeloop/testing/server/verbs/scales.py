@@ -31,7 +31,15 @@ from ..values.unknown_fields import check_types
 from ..values.zero_values import complete
 from . import strategy
 from .objects import decode_subresource
-from .patching import APPLY, MERGE, STRATEGIC, apply_patch, decode_apply_body, unreadable_result
+from .patching import (
+    APPLY,
+    MERGE,
+    STRATEGIC,
+    apply_patch,
+    decode_apply_body,
+    merge_applied,
+    unreadable_result,
+)
 from .updates import storage_error
 from .writing import Verbs
 
@@ -102,7 +110,8 @@ class Scales:
         replicas = (scale.get("spec") or {}).get("replicas")
         if replicas is not None:
             applied = _put(applied, _path(served), replicas)
-        merged = self._verbs.merge_applied(call, served_object(served, entry), applied)
+        live, now = served_object(served, entry), self._verbs.now()
+        merged = merge_applied(call, live, applied, now=now)
         if _at(merged, _path(served)) is None:
             merged = _put(merged, _path(served), 0)  # no manager owns it any more
         merged = _without_time(merged)
@@ -122,7 +131,7 @@ class Scales:
         return entry
 
     async def _write(self, call: Call, entry: Entry, changed: Object) -> Object:
-        result = await self._verbs.replace(_object_call(call), entry, changed, [], applied=True)
+        result = await self._verbs.replace_scaled(_object_call(call), entry, changed)
         return _scale_of(call.served, result.entry.obj)
 
 
