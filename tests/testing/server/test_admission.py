@@ -13,12 +13,12 @@ from aiohttp import web
 
 from kubeloop.kit import ManualClock
 from kubeloop.testing.server.access.certs import Authority, server_context
+from kubeloop.testing.server.admission.plugins.namespace_lifecycle import check_namespace
 from kubeloop.testing.server.admission.webhook_calls import CallFailed, post
 from kubeloop.testing.server.admission.webhooks import (
     AdmissionRequest,
     Target,
     Webhooks,
-    check_namespace,
 )
 from kubeloop.testing.server.identity import User
 from kubeloop.testing.server.registry import Registry

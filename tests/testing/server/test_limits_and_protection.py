@@ -7,10 +7,13 @@ from typing import Any
 
 import pytest
 
+from kubeloop.testing.server.admission.plugins.limit_ranger import (
+    check_limits,
+    with_default_limits,
+)
 from kubeloop.testing.server.controllers.manager import ControllerManager
 from kubeloop.testing.server.controllers.protection import ProtectionController
 from kubeloop.testing.server.identity import Objects
-from kubeloop.testing.server.kinds.core.limit_admission import check_limits, with_default_limits
 from kubeloop.testing.server.statuses import StatusError
 from kubeloop.testing.server.storage.store import Store
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, final
 
 from kubeloop.kit import Clock, HostGuard, Runnable
 
-from .access.admission_chain import AdmissionChain
 from .access.flow_control import FlowControl
 from .access.security import Security
 from .access.virtual import VirtualResources
+from .admission.chain import AdmissionChain
 from .controllers.definitions import DefinitionController
 from .controllers.flow_schemas import FlowSchemaController
 from .controllers.gc import GarbageCollector

@@ -1,1 +1,1 @@
-"""Admission webhooks, and the NamespaceLifecycle plugin."""
+"""Admission: plugins, one file each in `plugins`, and webhooks."""

@@ -1,4 +1,4 @@
-"""Admission: mutating and validating webhooks, and the NamespaceLifecycle plugin.
+"""Mutating and validating webhooks.
 
 Guarantees: mutating webhooks are called one after the other, in the order of their
 configurations' names, each with the result of the one before; validating ones in parallel. The
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeAlias, final
 
 import msgspec
@@ -24,7 +24,6 @@ from kubeloop.patches import PatchError, apply_json_patch
 from .. import statuses
 from ..identity import Objects
 from ..registry import Registry
-from ..statuses import Cause, StatusError
 from ..values.causes import quoted
 from ..values.uids import new_uid
 from .webhook_calls import CallFailed, Post, call_webhook, post
@@ -51,12 +50,9 @@ __all__ = [
     "Post",
     "Target",
     "Webhooks",
-    "check_namespace",
 ]
 
 _GROUP: Final = "admissionregistration.k8s.io"
-# NamespaceLifecycle never lets these be deleted.
-_PROTECTED: Final = frozenset({"default", "kube-public", "kube-system"})
 
 log = logging.getLogger(__name__)
 
@@ -276,44 +272,3 @@ def _check_dry_run(match: _Match, request: AdmissionRequest) -> None:
     if request.dry_run and match.hook.get("sideEffects") not in {"None", "NoneOnDryRun"}:
         message = f"admission webhook {quoted(match.name)} does not support dry run"
         raise statuses.bad_request(message)
-
-
-def check_namespace(
-    *,
-    operation: str,
-    group: str,
-    plural: str,
-    name: str,
-    namespace: str,
-    found: Mapping[str, Any] | None,
-) -> None:
-    """The NamespaceLifecycle admission plugin; `found` is the Namespace called `namespace`.
-
-    Raises:
-        StatusError: a protected namespace is deleted (403), or an object is created in a
-            namespace that is missing (404) or terminating (403).
-    """
-    if (group, plural) == ("", "namespaces"):
-        if operation == "DELETE" and name in _PROTECTED:
-            raise statuses.forbidden(group, plural, name, "this namespace may not be deleted")
-        return
-    # Access may be reviewed for a namespace that does not exist yet.
-    exempt = (group, plural) == ("authorization.k8s.io", "localsubjectaccessreviews")
-    if operation != "CREATE" or not namespace or exempt:
-        return
-    if found is None:
-        raise statuses.not_found("", "namespaces", namespace)
-    if (found.get("status") or {}).get("phase") == "Terminating":
-        raise _terminating(group, plural, name, namespace)
-
-
-def _terminating(group: str, plural: str, name: str, namespace: str) -> StatusError:
-    causes: Sequence[Cause] = [
-        Cause(
-            field="metadata.namespace",
-            reason="NamespaceTerminating",
-            message=f"namespace {namespace} is being terminated",
-        )
-    ]
-    reason = f"unable to create new content in namespace {namespace} because it is being terminated"
-    return statuses.forbidden(group, plural, name, reason, causes=causes)

@@ -2,7 +2,7 @@
 
 Guarantees: a terminating namespace is removed after the last object in it, with respect to
 finalizers.
-See also: `access.admission_chain` (rejects creates in a missing or terminating namespace),
+See also: `admission.plugins.namespace_lifecycle` (rejects creates in such a namespace),
 `verbs.deletion`, `gc` (dependents).
 """
 

@@ -3,7 +3,7 @@
 Guarantees: a claim that is being deleted goes when no pod uses it any more, a volume when it is
 no longer bound, a class of volume attributes when no claim and no volume refers to it; as the
 controllers of kube-controller-manager do it. Without them no namespace with a claim would end.
-See also: who adds the finalizers (`access.plugins`).
+See also: who adds the finalizers (`admission.plugins.storage_object_in_use_protection`).
 """
 
 from __future__ import annotations

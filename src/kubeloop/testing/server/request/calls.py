@@ -1,6 +1,6 @@
 """The arguments and the result of a verb, and the interface of admission.
 
-See also: `verbs.writing` (the writes themselves), `access.admission_chain` (admission).
+See also: `verbs.writing` (the writes themselves), `admission.chain` (admission).
 """
 
 from __future__ import annotations
@@ -68,11 +68,15 @@ class WriteResult(msgspec.Struct, frozen=True):
 class Admission(Protocol):
     """Admission of a write, in kube-apiserver's order: namespace, mutation, validation."""
 
-    def check(self, call: Call, operation: str, name: str = "") -> None:
-        """Check the namespace and the CRD, without waiting. Raises `StatusError`.
+    def check_create(self, call: Call, name: str = "") -> None:
+        """Check the namespace and the CRD of a create, without waiting. Raises `StatusError`.
 
         `name` is the name in the object, where the path has none.
         """
+        ...
+
+    def check_delete(self, call: Call) -> None:
+        """Check whether a plugin protects what is deleted. Raises `StatusError`."""
         ...
 
     def check_escalation(self, call: Call, obj: Object, old: Object | None) -> None:
@@ -83,11 +87,11 @@ class Admission(Protocol):
         ...
 
     def mutate_new(self, call: Call, obj: Object) -> Object:
-        """A new object after the built-in mutating plugins. Raises `StatusError`."""
+        """A new object after the mutating plugins. Raises `StatusError`."""
         ...
 
     def review(self, call: Call, obj: Object, old: Object | None) -> list[str]:
-        """The warnings of the built-in validating plugins. Raises `StatusError`."""
+        """The warnings of the validating plugins. Raises `StatusError`."""
         ...
 
     def has_webhooks(self) -> bool:

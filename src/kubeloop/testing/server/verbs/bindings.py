@@ -1,30 +1,23 @@
 """Binding of a pod to a node, as a scheduler does it.
 
-Guarantees: a pod is bound once; a pod that is being deleted cannot be bound; a bound pod has the
-zone and the region of its node as labels.
+Guarantees: a pod is bound once; a pod that is being deleted cannot be bound; labels and annotations
+of the Binding are copied to the pod.
+See also: the labels that a Binding gets (`admission.plugins.pod_topology_labels`).
 """
 
 from __future__ import annotations
 
+import msgspec
+
 from ..request.calls import Call
 from ..statuses import Cause, StatusError, bad_request, conflict, untyped_error
-from ..storage.store import Object, Store
+from ..storage.store import Object
 from .objects import is_noop
 from .strategy import complete
 from .updates import storage_error
 from .writing import Verbs
 
-__all__ = ["bind", "topology_labels"]
-
-_NODES = ("", "nodes")
-_TOPOLOGY = ("topology.kubernetes.io/region", "topology.kubernetes.io/zone")
-
-
-def topology_labels(store: Store, node: str) -> dict[str, str]:
-    """The labels that pods on a node get from it, by the admission plugin PodTopologyLabels."""
-    entry = store.get(_NODES, node)
-    found = (entry.metadata.get("labels") or {}) if entry is not None else {}
-    return {key: found[key] for key in _TOPOLOGY if key in found}
+__all__ = ["bind"]
 
 
 def bind(verbs: Verbs, call: Call, body: Object) -> Object:
@@ -41,8 +34,8 @@ def bind(verbs: Verbs, call: Call, body: Object) -> Object:
     entry = verbs.get(call)
     _check_preconditions(call, entry.obj, meta)
     _check(call, entry.obj)
-    labels = topology_labels(verbs.store, node) if target.get("kind") == "Node" else {}
-    obj = _with_node(entry.obj, node, body, labels=labels, now=verbs.now())
+    body = verbs.admission.mutate_new(msgspec.structs.replace(call, part="binding"), body)
+    obj = _with_node(entry.obj, node, body, now=verbs.now())
     obj = complete(call.served, obj)
     if not call.options.dry_run and not is_noop(entry.obj, obj):
         verbs.store.write(call.served.storage, obj)
@@ -84,14 +77,12 @@ def _check(call: Call, pod: Object) -> None:
         raise conflict("", "pods/binding", call.name, why)
 
 
-def _with_node(pod: Object, node: str, body: Object, *, labels: dict[str, str], now: str) -> Object:
+def _with_node(pod: Object, node: str, body: Object, *, now: str) -> Object:
     status = pod.get("status") or {}
     others = [each for each in status.get("conditions") or () if each.get("type") != "PodScheduled"]
     # Binding sets the condition, too: clients wait for it.
     scheduled = {"type": "PodScheduled", "status": "True", "lastTransitionTime": now}
     meta, sent = pod["metadata"], body.get("metadata") or {}
-    if labels:
-        meta = {**meta, "labels": {**(meta.get("labels") or {}), **labels}}
     for field in ("annotations", "labels"):
         if sent.get(field):
             meta = {**meta, field: {**(meta.get(field) or {}), **sent[field]}}

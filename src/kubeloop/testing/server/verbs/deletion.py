@@ -206,7 +206,7 @@ class Deleter:
         """Delete one object. Cancelled while webhooks run, it deletes nothing."""
         entry = self._verbs.get(call)
         admission = self._verbs.admission
-        admission.check(call, "DELETE")
+        admission.check_delete(call)
         warnings: list[str] = []
         if admission.has_webhooks():
             _, warnings = await admission.mutate(call, "DELETE", None, entry.obj)

@@ -227,7 +227,7 @@ def check_namespace(write: Write) -> None:
     The plugin NamespaceLifecycle runs before all others.
     """
     name = (write.obj.get("metadata") or {}).get("name") or ""
-    write.admission.check(write.call, "CREATE", name)
+    write.admission.check_create(write.call, name)
 
 
 def ignore_version(write: Write) -> None:

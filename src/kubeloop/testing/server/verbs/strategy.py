@@ -13,8 +13,6 @@ from __future__ import annotations
 
 import logging
 
-from ..admission.not_evaluated import GROUP as _ADMISSION
-from ..admission.not_evaluated import not_evaluated as not_evaluated_by_admission
 from ..identity import User
 from ..kinds import strategies
 from ..kinds.core.allocation import Reservation
@@ -24,6 +22,8 @@ from ..schema.crd_warnings import not_evaluated, warnings_of_crd
 from ..statuses import Cause, bad_request
 from ..storage.store import Object
 from ..values.zero_values import complete as complete_builtin
+from .not_evaluated import GROUP as _ADMISSION
+from .not_evaluated import not_evaluated as not_evaluated_by_admission
 
 __all__ = [
     "SIGNING_REQUESTS",

@@ -2,7 +2,7 @@
 
 Guarantees: pure; the checks of the version `latest` of pod-security-admission, with its
 reasons and details. Older versions of the standards are evaluated like the latest one.
-See also: the labels of namespaces (`access.pod_security_plugin`).
+See also: the labels of namespaces (`admission.plugins.pod_security`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What an admission configuration requests and this server does not evaluate: CEL.
 
 Guarantees: pure; every policy, binding and match condition of a write is named.
-See also: who sends and logs the warnings (`verbs.strategy`), definitions (`schema.crd_warnings`).
+See also: who sends and logs the warnings (`strategy`), definitions (`schema.crd_warnings`).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Guarantees: `enforce` rejects pods (403), `warn` adds warnings to pods and to the workloads that
 create them; `audit` is validated, and has no effect because there is no audit log. Versions of
 the standards are validated, and all are evaluated like `latest`.
-See also: the standards (`kinds.rules.pod_security`), when it runs (`plugins`).
+See also: the standards (`kinds.rules.pod_security`).
 """
 
 from __future__ import annotations
@@ -12,20 +12,30 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from ..statuses import Cause, forbidden, invalid
-from ..storage.store import Object
-from ..values import causes
-from ..values.json_values import value_at
+from ...request.calls import Call
+from ...statuses import Cause, forbidden, invalid
+from ...storage.store import Object
+from ...values import causes
+from ...values.json_values import value_at
+from ..plugin import PODS, Cluster, Plugin
 
 if TYPE_CHECKING:
-    from ..kinds.rules.pod_security import Violation
+    from ...kinds.rules.pod_security import Violation
 
-__all__ = ["check_controller", "check_labels", "check_pod", "has_policy"]
+__all__ = ["POD_SECURITY"]
 
 _LEVELS: Final = ("privileged", "baseline", "restricted")  # from the loosest to the strictest
 _PREFIX: Final = "pod-security.kubernetes.io/"
 _ENFORCE, _WARN, _AUDIT = (f"{_PREFIX}{mode}" for mode in ("enforce", "warn", "audit"))
 _VERSION: Final = re.compile(r"latest|v1\.(0|[1-9][0-9]*)")
+_NAMESPACES: Final = ("", "namespaces")
+_POD_PARTS: Final = ("", "ephemeralcontainers", "resize")
+# The workloads; their kinds say where the pod template is.
+_CONTROLLERS: Final = (
+    *(("", "podtemplates"), ("", "replicationcontrollers")),
+    *(("apps", plural) for plural in ("daemonsets", "deployments", "replicasets", "statefulsets")),
+    *(("batch", "cronjobs"), ("batch", "jobs")),
+)
 
 
 class _Policy(NamedTuple):
@@ -38,13 +48,13 @@ class _Policy(NamedTuple):
         return f"{self.level}:{self.version}"
 
 
-def has_policy(namespace: Mapping[str, Any]) -> bool:
+def _has_policy(namespace: Mapping[str, Any]) -> bool:
     """Whether the labels of a namespace restrict its pods."""
     labels = namespace["metadata"].get("labels") or {}
     return _ENFORCE in labels or _WARN in labels
 
 
-def check_pod(namespace: Mapping[str, Any], pod: Object, old: Object | None) -> list[str]:
+def _check_pod(namespace: Mapping[str, Any], pod: Object, old: Object | None) -> list[str]:
     """The warnings for a pod. Raises `StatusError` 403 if it violates the enforced level."""
     if old is not None and not _is_significant(pod, old):
         return []
@@ -57,7 +67,9 @@ def check_pod(namespace: Mapping[str, Any], pod: Object, old: Object | None) -> 
     return _warnings(warned, meta, spec)
 
 
-def check_controller(namespace: Mapping[str, Any], obj: Object, path: tuple[str, ...]) -> list[str]:
+def _check_controller(
+    namespace: Mapping[str, Any], obj: Object, path: tuple[str, ...]
+) -> list[str]:
     """The warnings for the pod template of a workload, which is at `path`."""
     template = value_at(obj, *path)
     if not isinstance(template, dict):
@@ -66,7 +78,7 @@ def check_controller(namespace: Mapping[str, Any], obj: Object, path: tuple[str,
     return _warnings(warned, template.get("metadata") or {}, template.get("spec") or {})
 
 
-def check_labels(new: Object, old: Object | None, pods: Iterable[Object]) -> list[str]:
+def _check_labels(new: Object, old: Object | None, pods: Iterable[Object]) -> list[str]:
     """The warnings about `pods` of a namespace that violate its new level.
 
     Raises `StatusError` 422 for labels that are invalid.
@@ -140,7 +152,7 @@ def _violations(
     level: str, metadata: Mapping[str, Any], spec: Mapping[str, Any]
 ) -> list[Violation]:
     # Imported with the first namespace that has a level: most tests never set one.
-    from ..kinds.rules.pod_security import violations
+    from ...kinds.rules.pod_security import violations
 
     return violations(level, metadata, spec)
 
@@ -165,3 +177,43 @@ def _images(pod: Object) -> list[tuple[str, Any, Any]]:
     return [
         (key, each.get("name"), each.get("image")) for key in keys for each in spec.get(key) or ()
     ]
+
+
+# --- the plugin
+
+
+def _validate_namespace(
+    cluster: Cluster, call: Call, namespace: Object, old: Object | None
+) -> list[str]:
+    if call.part:
+        return []
+    name = namespace["metadata"]["name"]
+    pods = (entry.obj for entry in cluster.store.collection(PODS).select(name))
+    return _check_labels(namespace, old, pods)
+
+
+def _validate_pod(cluster: Cluster, call: Call, pod: Object, old: Object | None) -> list[str]:
+    namespace = _restricting_namespace(cluster, call) if call.part in _POD_PARTS else None
+    return [] if namespace is None else _check_pod(namespace, pod, old)
+
+
+def _validate_controller(cluster: Cluster, call: Call, obj: Object, _: Object | None) -> list[str]:
+    namespace = None if call.part else _restricting_namespace(cluster, call)
+    path = call.served.strategy.pod_template
+    return [] if namespace is None else _check_controller(namespace, obj, path)
+
+
+def _restricting_namespace(cluster: Cluster, call: Call) -> Object | None:
+    """The namespace of the request, if it has a policy."""
+    namespace = cluster.find(*_NAMESPACES, call.namespace)
+    return namespace if namespace is not None and _has_policy(namespace) else None
+
+
+POD_SECURITY: Final = Plugin(
+    "PodSecurity",
+    validate={
+        _NAMESPACES: _validate_namespace,
+        PODS: _validate_pod,
+        **dict.fromkeys(_CONTROLLERS, _validate_controller),
+    },
+)

@@ -2,7 +2,7 @@
 
 Guarantees: the amounts and the annotation that the plugin sets; 403 with every limit that a new
 pod or claim exceeds.
-See also: limit ranges themselves (`limit_range`), the other plugins (`access.plugins`).
+See also: limit ranges themselves (`kinds.core.limit_range`).
 """
 
 from __future__ import annotations
@@ -13,13 +13,16 @@ from typing import Any, Final
 from kubeloop.wire import JsonObject, Quantity
 
 from ...identity import Objects
+from ...kinds.kind import Json
+from ...kinds.rules.value_rules import enumerate_objects, parse_quantity
+from ...request.calls import Call
 from ...statuses import forbidden
 from ...values.json_values import map_field, value_at
-from ..kind import Json
-from ..rules.value_rules import enumerate_objects, parse_quantity
+from ..plugin import CLAIMS, PODS, Cluster, Plugin
 
-__all__ = ["check_limits", "with_default_limits"]
+__all__ = ["LIMIT_RANGER", "check_limits", "with_default_limits"]
 
+_LIMIT_RANGES: Final = ("", "limitranges")
 _ANNOTATION: Final = "kubernetes.io/limit-ranger"
 _GROUPS: Final = (("containers", "container"), ("initContainers", "init container"))
 
@@ -175,3 +178,37 @@ def _amount(amounts: Json, name: str) -> Quantity | None:
 
 def _text(amount: Quantity | None) -> str:
     return "" if amount is None else amount.canonical()
+
+
+# --- the plugin
+
+
+def _mutate_pod(cluster: Cluster, _: Call, pod: JsonObject) -> JsonObject:
+    if not cluster.store.collection(_LIMIT_RANGES).entries:
+        return pod
+    return with_default_limits(pod, cluster.store.objects)
+
+
+def _check_pod(cluster: Cluster, call: Call, pod: JsonObject, old: JsonObject | None) -> list[str]:
+    if old is None or call.part == "resize":
+        _check(cluster, pod, old, "pods")
+    return []
+
+
+def _check_claim(
+    cluster: Cluster, call: Call, claim: JsonObject, old: JsonObject | None
+) -> list[str]:
+    if not call.part:
+        _check(cluster, claim, old, "persistentvolumeclaims")
+    return []
+
+
+def _check(cluster: Cluster, obj: JsonObject, old: JsonObject | None, plural: str) -> None:
+    is_ending = old is not None and "deletionTimestamp" in old["metadata"]
+    if cluster.store.collection(_LIMIT_RANGES).entries and not is_ending:
+        check_limits(obj, cluster.store.objects, plural)
+
+
+LIMIT_RANGER: Final = Plugin(
+    "LimitRanger", mutate={PODS: _mutate_pod}, validate={PODS: _check_pod, CLAIMS: _check_claim}
+)

@@ -1,39 +1,56 @@
-"""The admission chain: namespaces, CRDs, privilege escalation, plugins, webhooks.
+"""The admission chain: CRDs, plugins, privilege escalation, webhooks.
 
-Guarantees: rejections that need no waiting come first; webhooks are called only if a
-configuration exists.
-See also: `admission` (webhooks), `escalation` (roles and bindings), `plugins` (the other plugins
-of kube-apiserver), `verbs.writing` (when each step runs).
+Guarantees: rejections that need no waiting come first; a resource without plugins costs one lookup;
+webhooks are called only if a configuration exists.
+See also: `plugins`, `webhooks`, `access.escalation` (roles and bindings), `verbs.writing` (when
+each step runs).
 """
 
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, final
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, TypeVar, final
 
 from kubeloop.kit import Clock
 
-from ..admission.webhooks import check_namespace
-from ..controllers.namespaces import NAMESPACES
-from ..kinds.scheduling.priority_class import SYSTEM_PRIORITIES
+from ..access.security import ADMIN, Security
 from ..kinds.strategies import convert
 from ..registry import Registry, ServedResource
 from ..request.calls import Call
 from ..statuses import forbidden
 from ..storage.store import Object, Store
 from ..verbs.deletion import DEFINITIONS
-from .plugins import Plugins
-from .security import ADMIN, Security
+from .plugin import Cluster, Resource
+from .plugins import PLUGINS
 
 if TYPE_CHECKING:
-    from ..admission.webhook_rules import AdmissionRequest
-    from ..admission.webhooks import Webhooks
+    from .webhook_rules import AdmissionRequest
+    from .webhooks import Webhooks
 
 __all__ = ["AdmissionChain"]
 
 _GROUP = "admissionregistration.k8s.io"
 _RBAC = "rbac.authorization.k8s.io"
-_PRIORITIES = ("scheduling.k8s.io", "priorityclasses")
+
+_Function = TypeVar("_Function")
+
+
+def _by_resource(
+    functions: Iterable[Mapping[Resource, _Function]],
+) -> Mapping[Resource, tuple[_Function, ...]]:
+    """The functions of all plugins for each resource, in the order of the plugins."""
+    table: dict[Resource, tuple[_Function, ...]] = {}
+    for of_plugin in functions:
+        for resource, function in of_plugin.items():
+            table[resource] = (*table.get(resource, ()), function)
+    return table
+
+
+_CREATE = tuple(plugin.create for plugin in PLUGINS if plugin.create is not None)
+_MUTATE = _by_resource(plugin.mutate for plugin in PLUGINS)
+_VALIDATE = _by_resource(plugin.validate for plugin in PLUGINS)
+_DELETE = _by_resource(plugin.delete for plugin in PLUGINS)
 
 
 @final
@@ -47,41 +64,33 @@ class AdmissionChain:
         self._security = security
         self._clock = clock
         self._registry = registry
-        self._plugins = Plugins(store, security)
+        self._cluster = Cluster(store, security)
         self._mutating = store.collection((_GROUP, "mutatingwebhookconfigurations"))
         self._validating = store.collection((_GROUP, "validatingwebhookconfigurations"))
 
     @functools.cached_property
     def _webhooks(self) -> Webhooks:
         # Imported with the first webhook: most servers of tests never have one.
-        from ..admission.webhooks import Webhooks
+        from .webhooks import Webhooks
 
         return Webhooks(
             self._store.objects, clock=self._clock, registry=self._registry, convert=convert
         )
 
-    def check(self, call: Call, operation: str, name: str = "") -> None:
-        """Reject writes into a missing or terminating namespace, or of a terminating CRD.
+    def check_create(self, call: Call, name: str = "") -> None:
+        """Reject creates in a missing or terminating namespace, or of a terminating CRD.
 
         `name` is the name in the object, where the path has none. Raises `StatusError`.
         """
-        if operation == "UPDATE":
-            return  # a terminating namespace still accepts updates: finalizers must be removable
-        served, name = call.served, call.name or name
-        if operation == "DELETE" and served.storage == _PRIORITIES and name in SYSTEM_PRIORITIES:
-            why = "this is a system priority class and cannot be deleted"
-            raise forbidden(served.group, served.plural, name, why)
-        if operation == "CREATE" and served.custom is not None:
-            self._check_definition(served, name)
-        namespace = self._store.get(NAMESPACES, call.namespace)
-        check_namespace(
-            operation=operation,
-            group=served.group,
-            plural=served.plural,
-            name=name,
-            namespace=call.namespace,
-            found=namespace.obj if namespace is not None else None,
-        )
+        if call.served.custom is not None:
+            self._check_definition(call.served, call.name or name)
+        for check in _CREATE:
+            check(self._cluster, call, name)
+
+    def check_delete(self, call: Call) -> None:
+        """Reject the deletion of what a plugin protects. Raises `StatusError`."""
+        for check in _DELETE.get(call.served.storage, ()):
+            check(self._cluster, call)
 
     def _check_definition(self, served: ServedResource, name: str) -> None:
         # apiextensions-apiserver rejects creates here, or the finalizer of the CRD would never
@@ -94,20 +103,26 @@ class AdmissionChain:
     def check_escalation(self, call: Call, obj: Object, old: Object | None) -> None:
         """Reject a role or binding that grants what the user does not have (`StatusError`)."""
         if call.served.group == _RBAC and self._security.decides:
-            from .escalation import check_write
-            from .rbac import Authorizer
+            from ..access.escalation import check_write
+            from ..access.rbac import Authorizer
 
             roles, user = self._security.authorizer, call.user or ADMIN
             if isinstance(roles, Authorizer):
                 check_write(roles, user, call.served.plural, new=obj, old=old)
 
     def mutate_new(self, call: Call, obj: Object) -> Object:
-        """A new object after the built-in mutating plugins. Raises `StatusError`."""
-        return self._plugins.mutate(call, obj)
+        """A new object after the mutating plugins. Raises `StatusError`."""
+        group, plural = call.served.storage
+        for mutate in _MUTATE.get((group, f"{plural}/{call.part}" if call.part else plural), ()):
+            obj = mutate(self._cluster, call, obj)
+        return obj
 
     def review(self, call: Call, obj: Object, old: Object | None) -> list[str]:
-        """The warnings of the built-in validating plugins. Raises `StatusError`."""
-        return self._plugins.validate(call, obj, old)
+        """The warnings of the validating plugins. Raises `StatusError`."""
+        warnings: list[str] = []
+        for validate in _VALIDATE.get(call.served.storage, ()):
+            warnings += validate(self._cluster, call, obj, old)
+        return warnings
 
     def has_webhooks(self) -> bool:
         """Whether any webhook configuration exists; its rules are matched later."""
@@ -132,7 +147,7 @@ class AdmissionChain:
 def _request(
     call: Call, operation: str, obj: Object | None, old: Object | None
 ) -> AdmissionRequest:
-    from ..admission.webhook_rules import AdmissionRequest, Target
+    from .webhook_rules import AdmissionRequest, Target
 
     served = call.served
     return AdmissionRequest(
