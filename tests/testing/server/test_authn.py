@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from multidict import CIMultiDict
 
+from kubeloop.kit import SystemClock
 from kubeloop.testing.server.access.authn import Authenticator, Subject
 from kubeloop.testing.server.access.impersonation import impersonate
 from kubeloop.testing.server.access.service_accounts import (
@@ -18,7 +19,10 @@ from kubeloop.testing.server.access.service_accounts import (
     ServiceAccountTokens,
 )
 from kubeloop.testing.server.access.signing import BadToken, SigningKey
+from kubeloop.testing.server.core import AccessOptions, Core
+from kubeloop.testing.server.faults import Faults
 from kubeloop.testing.server.identity import Attributes, Decision, User
+from kubeloop.testing.server.kubelet.programs import Programs
 from kubeloop.testing.server.statuses import StatusError
 
 ANN = User("ann", "7", ("dev",))
@@ -330,3 +334,19 @@ def test_groups_without_a_user_are_a_bad_request() -> None:
     assert error.value.status["message"] == (
         "requested [{Group  ops    }] without impersonating a user"
     )
+
+
+def test_a_core_is_complete_when_it_is_constructed() -> None:
+    access = AccessOptions(tokens={"t": ANN}, rbac=True)
+
+    core = Core(
+        clock=SystemClock(),
+        faults=Faults(),
+        programs=Programs(),
+        history=10,
+        queue=10,
+        access=access,
+    )
+
+    assert core.security.authenticate(_bearer("t"), None).name == "ann"
+    assert core.security.decides

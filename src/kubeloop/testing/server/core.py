@@ -1,6 +1,7 @@
 """The parts of one run of the server, wired together.
 
-Guarantees: constructing a `Core` opens no file and no socket and starts no task.
+Guarantees: a `Core` is complete when it is constructed: no part is assigned or replaced afterwards.
+Constructing it opens no file and no socket and starts no task.
 See also: `service` (starts and stops it), `serving.listening` (the listener).
 """
 
@@ -9,6 +10,8 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, final
+
+import msgspec
 
 from kubeloop.kit import Clock, HostGuard, Runnable
 
@@ -24,11 +27,10 @@ from .controllers.namespaces import NamespaceController
 from .controllers.protection import ProtectionController
 from .describe.document_handler import DocumentHandler
 from .faults import Faults
-from .identity import User
+from .identity import Objects, User
 from .kinds.core.allocation import Allocator
 from .kubelet.programs import Programs
 from .registry import Registry
-from .request.calls import Call
 from .request.negotiation import JSON
 from .runtime_config import IsEnabled, served_by_default
 from .seeds import seed, with_new_identity
@@ -45,10 +47,56 @@ from .watching import Hub
 
 if TYPE_CHECKING:
     from .access.authn import Authenticator
+    from .access.rbac import Authorizer
     from .access.service_accounts import ServiceAccountTokens
     from .sqlite import SqliteFile
 
-__all__ = ["Core"]
+__all__ = ["AccessOptions", "Core"]
+
+
+@final
+class AccessOptions(msgspec.Struct, frozen=True):
+    """Which credentials requests need, and who decides what they may do."""
+
+    tokens: Mapping[str, User] | None = None  # None: every request is the administrator's
+    client_ca: bytes | None = None
+    anonymous: bool = True
+    rbac: bool = False  # authorize by the stored roles
+
+
+@final
+class ServiceAccounts:
+    """Issues and verifies service account tokens; the key is generated on first use."""
+
+    def __init__(self, objects: Objects, *, clock: Clock) -> None:
+        self._objects = objects
+        self._clock = clock
+
+    @functools.cached_property
+    def tokens(self) -> ServiceAccountTokens:
+        from .access.service_accounts import ServiceAccountTokens
+        from .access.signing import SigningKey
+
+        # Generating a key imports `cryptography`, which takes longer than starting the server.
+        return ServiceAccountTokens([SigningKey()], self._objects, now=self._clock.time)
+
+    def issue_token(self, account: Object, body: Object) -> Object:
+        """Carry out a TokenRequest. Raises `StatusError`."""
+        from .access.token_requests import token_request
+
+        return token_request(body, account, self.tokens, self._objects, now=self._clock.time())
+
+    def authenticator(self) -> Authenticator:
+        """For TokenReviews on a server without credentials."""
+        from .access.authn import Authenticator
+
+        return Authenticator(service_accounts=self.tokens)
+
+    def public_keys(self) -> Object:
+        return self.tokens.keys()
+
+    def configuration(self) -> Object:
+        return self.tokens.configuration()
 
 
 @final
@@ -61,30 +109,35 @@ class Core:
         clock: Clock,
         faults: Faults,
         programs: Programs,
-        security: Security,
         history: int,
         queue: int,
+        access: AccessOptions,
         is_enabled: IsEnabled = served_by_default,
         guard: HostGuard | None = None,
         file: SqliteFile | None = None,
     ) -> None:
         self.clock = clock
-        self.security = security
         self.file = file
-        # The hub subscribes before the controllers: watches get the event of a write before the
-        # events of its effects, in the order of versions.
+        self._has_roles = access.rbac
         self.registry = Registry(is_enabled)
         self.store = Store(history=history)
+        # The hub subscribes before the controllers: watches get the event of a write before the
+        # events of its effects, in the order of versions.
         self.hub = Hub(self.store, queue=queue)
         # In the same step as the Service is written or removed, so that the next write finds free
         # what it released.
         self._allocator = Allocator()
-        self.store.subscribe(self._update_addresses, ("", "services"))
+        update_addresses = functools.partial(_update_addresses, self._allocator)
+        self.store.subscribe(update_addresses, ("", "services"))
+        accounts = ServiceAccounts(self.store.objects, clock=clock)
+        self.security = _security(access, self.store, accounts)
         self.verbs = Verbs(
             self.store,
             self.registry,
             clock=clock,
-            admission=AdmissionChain(self.store, security, clock=clock, registry=self.registry),
+            admission=AdmissionChain(
+                self.store, self.security, clock=clock, registry=self.registry
+            ),
             allocator=self._allocator,
         )
         self.deleter = Deleter(self.verbs)
@@ -94,7 +147,6 @@ class Core:
             self.store, self.registry, self.deleter, self.hub, clock=clock
         )
         self._collector = GarbageCollector(self.store, self.registry, self.deleter)
-        namespaces = NamespaceController(self.store, self.registry, self.deleter)
         self.controller_manager = ControllerManager(
             self.store,
             [
@@ -102,40 +154,42 @@ class Core:
                 self._collector,
                 ProtectionController(self.store),
                 FlowSchemaController(self.store, self.registry, clock=clock),
-                namespaces,
+                NamespaceController(self.store, self.registry, self.deleter),
             ],
         )
-        documents = DocumentHandler(
-            self.registry,
-            extra={
-                "/openid/v1/jwks": ("application/jwk-set+json", self._public_keys),
-                "/.well-known/openid-configuration": (JSON, self._issuer),
-            },
-            metrics=self._metrics,
-        )
         self.http_handler = HTTPHandler(
-            Dispatcher(
-                self.registry,
-                self.verbs,
-                self.deleter,
-                hub=self.hub,
-                subresources=Subresources(
-                    self.verbs, self.deleter, self.logs, issue_token=self._issue_token
-                ),
-                virtual=VirtualResources(
-                    self.verbs, self.registry, security, token_reviewer=self._token_reviewer
-                ),
-                documents=documents,
-            ),
+            self._dispatcher(accounts),
             Streamer(self.hub, self.logs, faults, clock=clock),
             programs=programs,
             logs=self.logs,
             faults=faults,
-            security=security,
+            security=self.security,
             flow_control=FlowControl(self.store),
             clock=clock,
             guard=guard,
             settle=file.settle if file is not None else None,
+        )
+
+    def _dispatcher(self, accounts: ServiceAccounts) -> Dispatcher:
+        return Dispatcher(
+            self.registry,
+            self.verbs,
+            self.deleter,
+            hub=self.hub,
+            subresources=Subresources(
+                self.verbs, self.deleter, self.logs, issue_token=accounts.issue_token
+            ),
+            virtual=VirtualResources(
+                self.verbs, self.registry, self.security, token_reviewer=accounts.authenticator
+            ),
+            documents=DocumentHandler(
+                self.registry,
+                self.store,
+                extra={
+                    "/openid/v1/jwks": ("application/jwk-set+json", accounts.public_keys),
+                    "/.well-known/openid-configuration": (JSON, accounts.configuration),
+                },
+            ),
         )
 
     def load(self, before: Store | None = None) -> None:
@@ -154,8 +208,11 @@ class Core:
         self._collector.load()
         for service in self.store.objects("", "services"):
             self._allocator.adopt(service)
-        seed(self.store, self.registry, now=timestamp(self.clock.time()))
+        now = timestamp(self.clock.time())
+        seed(self.store, self.registry, now=now)
         self.controller_manager.work()
+        if self._has_roles:
+            _seed_roles(self.store, now=now)
 
     def runnables(self, *, bookmark_period: float) -> list[Runnable]:
         """The background tasks of the server."""
@@ -165,73 +222,50 @@ class Core:
             found.append(self.file)
         return found
 
-    @functools.cached_property
-    def accounts(self) -> ServiceAccountTokens:
-        """Issues and verifies service account tokens; the key is generated on first use."""
-        from .access.service_accounts import ServiceAccountTokens
-        from .access.signing import SigningKey
 
-        # Generating a key imports `cryptography`, which takes longer than starting the server.
-        return ServiceAccountTokens([SigningKey()], self.store.objects, now=self.clock.time)
-
-    def authenticate(
-        self, tokens: Mapping[str, User], *, client_ca: bytes | None, anonymous: bool
-    ) -> None:
-        """Require credentials from now on; service account tokens are accepted, too."""
+def _security(access: AccessOptions, store: Store, accounts: ServiceAccounts) -> Security:
+    authenticator: Authenticator | None = None
+    authorizer: Authorizer | None = None
+    if access.tokens is not None:
         from .access.authn import Authenticator
 
-        self.security.authenticator = Authenticator(
-            tokens=tokens, client_ca=client_ca, service_accounts=self.accounts, anonymous=anonymous
+        authenticator = Authenticator(
+            tokens=access.tokens,
+            client_ca=access.client_ca,
+            service_accounts=accounts.tokens,
+            anonymous=access.anonymous,
         )
+    if access.rbac:
+        from .access.rbac import Authorizer
 
-    def _issue_token(self, call: Call, body: Object) -> Object:
-        from .access.token_requests import token_request
+        version = functools.partial(_roles_version, store)
+        authorizer = Authorizer(store.objects, version=version)
+    return Security(authenticator=authenticator, authorizer=authorizer)
 
-        account = self.verbs.get(call).obj
-        return token_request(
-            body, account, self.accounts, self.store.objects, now=self.clock.time()
-        )
 
-    def _public_keys(self) -> Object:
-        return self.accounts.keys()
+def _roles_version(store: Store) -> tuple[int, ...]:
+    """A value that changes with every role and binding: the key of the authorizer's cache."""
+    plurals = ("roles", "rolebindings", "clusterroles", "clusterrolebindings")
+    group = "rbac.authorization.k8s.io"
+    return tuple(store.collection((group, plural)).latest for plural in plurals)
 
-    def _issuer(self) -> Object:
-        return self.accounts.configuration()
 
-    def _metrics(self) -> str:
-        from .describe.metrics import metrics_text
+def _seed_roles(store: Store, *, now: str) -> None:
+    """Create the bootstrap roles that are missing."""
+    from .access.bootstrap_roles import bootstrap_bindings, bootstrap_roles
+    from .access.rbac import GROUP
+    from .values.zero_values import complete
 
-        found = self.store.collections()
-        return metrics_text((*storage, len(each.select(""))) for storage, each in found)
+    plurals = ("clusterroles", "clusterrolebindings")
+    for plural, objs in zip(plurals, (bootstrap_roles(), bootstrap_bindings()), strict=True):
+        for obj in objs:
+            if store.get((GROUP, plural), obj["metadata"]["name"]) is None:
+                store.write((GROUP, plural), complete(with_new_identity(obj, now)))
 
-    def _token_reviewer(self) -> Authenticator:
-        from .access.authn import Authenticator
 
-        return Authenticator(service_accounts=self.accounts)
-
-    def use_roles(self) -> None:
-        """Authorize by the stored roles from now on; the bootstrap roles are created."""
-        from .access.bootstrap_roles import bootstrap_bindings, bootstrap_roles
-        from .access.rbac import GROUP, Authorizer
-        from .values.zero_values import complete
-
-        now = timestamp(self.clock.time())
-        plurals = ("clusterroles", "clusterrolebindings")
-        for plural, objs in zip(plurals, (bootstrap_roles(), bootstrap_bindings()), strict=True):
-            for obj in objs:
-                if self.store.get((GROUP, plural), obj["metadata"]["name"]) is None:
-                    self.store.write((GROUP, plural), complete(with_new_identity(obj, now)))
-        self.security.decide_by(Authorizer(self.store.objects, version=self._roles_version))
-
-    def _roles_version(self) -> tuple[int, ...]:
-        """A value that changes with every role and binding: the key of the authorizer's cache."""
-        plurals = ("roles", "rolebindings", "clusterroles", "clusterrolebindings")
-        group = "rbac.authorization.k8s.io"
-        return tuple(self.store.collection((group, plural)).latest for plural in plurals)
-
-    def _update_addresses(self, change: Change) -> None:
-        """Release the cluster address and node ports that a Service had, and adopt its new ones."""
-        if change.old is not None:
-            self._allocator.release(change.old.obj)
-        if change.new is not None:
-            self._allocator.adopt(change.new.obj)
+def _update_addresses(allocator: Allocator, change: Change) -> None:
+    """Release the cluster address and node ports that a Service had, and adopt its new ones."""
+    if change.old is not None:
+        allocator.release(change.old.obj)
+    if change.new is not None:
+        allocator.adopt(change.new.obj)

@@ -23,8 +23,8 @@ from kubeloop.kit import Clock, HostGuard, SystemClock, TaskOwner
 from kubeloop.meta import GroupResource, GroupVersionResource, ObjectKey
 from kubeloop.wire import InvalidArgument, JsonObject
 
-from .access.security import ADMIN, Security
-from .core import Core
+from .access.security import ADMIN
+from .core import AccessOptions, Core
 from .faults import Faults
 from .identity import User
 from .kubelet.programs import Programs
@@ -286,7 +286,7 @@ class Service:
                 clock=self._clock,
                 faults=self.faults,
                 programs=self.programs,
-                security=Security(),
+                access=self._access(),
                 is_enabled=self._is_enabled,
                 guard=self._guard,
                 file=self._open_file(),
@@ -296,7 +296,6 @@ class Service:
             core.load(before.store if before is not None else None)
             if before is not None:
                 core.logs.adopt(before.logs)
-            self._secure(core)
             if self._listeners:
                 core.store.subscribe(self._notify)
             self._core = core
@@ -347,15 +346,15 @@ class Service:
 
         return SqliteFile(self._data)
 
-    def _secure(self, core: Core) -> None:
-        if self._needs_credentials or self._listener.tls:
-            core.authenticate(
-                self._valid_tokens() if self._needs_credentials else {},
-                client_ca=self._listener.ca,
-                anonymous=self._anonymous_auth,
-            )
-        if self._rbac:
-            core.use_roles()
+    def _access(self) -> AccessOptions:
+        tokens = self._valid_tokens() if self._needs_credentials else {}
+        authenticates = self._needs_credentials or self._listener.tls
+        return AccessOptions(
+            tokens=tokens if authenticates else None,
+            client_ca=self._listener.ca,
+            anonymous=self._anonymous_auth,
+            rbac=self._rbac,
+        )
 
     def _valid_tokens(self) -> dict[str, User]:
         return {**(self._tokens or {}), self.token: ADMIN}

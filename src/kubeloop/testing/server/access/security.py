@@ -45,10 +45,6 @@ class Security:
         self.authorizer: Authorizer = authorizer or AllowAll()
         self.decides = authorizer is not None  # whether `authorize` has to be called
 
-    def decide_by(self, authorizer: Authorizer) -> None:
-        """Authorize requests with `authorizer` from now on."""
-        self.authorizer, self.decides = authorizer, True
-
     def authenticate(self, headers: Headers, transport: asyncio.BaseTransport | None) -> User:
         """The user of a request, from its headers and its client certificate.
 

@@ -25,10 +25,10 @@ from ..request.negotiation import (
 )
 from ..request.requests import Request
 from ..statuses import method_not_allowed, unknown_resource
-from ..storage.store import encoded
+from ..storage.store import Store, encoded
 from .documents import Document
 from .health import health_response, is_health_check
-from .metrics import METRICS_MEDIA
+from .metrics import METRICS_MEDIA, metrics_text
 
 if TYPE_CHECKING:
     from .discovery import Root
@@ -43,14 +43,14 @@ class DocumentHandler:
     def __init__(
         self,
         registry: Registry,
+        store: Store,
         *,
         extra: Mapping[str, tuple[str, Callable[[], Any]]],
-        metrics: Callable[[], str],
     ) -> None:
         self._registry = registry
+        self._store = store
         # More documents by path, with their media types: the OIDC discovery of service accounts.
         self._extra = extra
-        self._metrics = metrics
 
     def respond(self, request: Request) -> Response:
         """The document at a path. Raises `StatusError` 404, 405 or 406."""
@@ -58,7 +58,9 @@ class DocumentHandler:
         if is_health_check(path):
             return health_response(path, request.query)
         if path == "/metrics":
-            body = self._metrics().encode()
+            collections = self._store.collections()
+            sizes = ((*storage, len(each.select(""))) for storage, each in collections)
+            body = metrics_text(sizes).encode()
             return Response(200, body, media=METRICS_MEDIA, is_final=True)
         if path.startswith("/openapi/"):
             from .openapi_handler import openapi_response

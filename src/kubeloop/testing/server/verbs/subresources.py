@@ -51,13 +51,13 @@ class Subresources:
         deleter: Deleter,
         logs: Logs,
         *,
-        issue_token: Callable[[Call, Object], Object],
+        issue_token: Callable[[Object, Object], Object],
     ) -> None:
         self._verbs = verbs
         self._deleter = deleter
         self._logs = logs
         self._scales = Scales(verbs)
-        self._issue_token = issue_token  # carries out a TokenRequest
+        self._issue_token = issue_token  # carries out a TokenRequest for a service account
 
     async def respond(
         self, request: Request, served: ServedResource, path: ResourcePath
@@ -147,8 +147,8 @@ class Subresources:
             return Response(201, encoded(await evict(self._verbs, self._deleter, call, body)))
         if path.subresource == "binding":
             return Response(201, encoded(bind(self._verbs, call, body)))
-        self._verbs.get(call)
-        return Response(201, encoded(self._issue_token(call, body)))
+        account = self._verbs.get(call).obj
+        return Response(201, encoded(self._issue_token(account, body)))
 
 
 def _decode(request: Request, served: ServedResource, subresource: str) -> Object:
