@@ -15,7 +15,7 @@ from kubeloop.testing.server.controllers.manager import ControllerManager
 from kubeloop.testing.server.controllers.protection import ProtectionController
 from kubeloop.testing.server.identity import Objects
 from kubeloop.testing.server.statuses import StatusError
-from kubeloop.testing.server.storage.store import Store
+from kubeloop.testing.server.storage.store import Change, Store
 
 Json = dict[str, Any]
 CLAIMS = ("", "persistentvolumeclaims")
@@ -79,3 +79,34 @@ def test_a_deleted_claim_stays_until_no_pod_uses_it() -> None:
     store.remove(("", "pods"), entry.key)
     manager.work()
     assert store.get(CLAIMS, "shop/c") is None
+
+
+class Observer:
+    """A controller that records the changes it observes."""
+
+    collections = frozenset({CLAIMS})
+    busy = False
+
+    def __init__(self, *, observes_deletions: bool) -> None:
+        self.observes_deletions = observes_deletions
+        self.observed: list[str] = []
+
+    def observe(self, change: Change) -> bool:
+        self.observed.append(change.key)
+        return False
+
+    def work(self) -> None:
+        """Nothing is queued."""
+
+
+def test_a_controller_observes_the_changes_of_its_collections_and_all_deletions() -> None:
+    store = Store(history=10)
+    of_claims, of_deletions = (Observer(observes_deletions=each) for each in (False, True))
+    ControllerManager(store, [of_claims, of_deletions])
+
+    store.write(CLAIMS, {"metadata": {"name": "claim"}})
+    store.write(("", "configmaps"), {"metadata": {"name": "map"}})
+    store.remove(("", "configmaps"), "map")
+
+    assert of_claims.observed == ["claim"]
+    assert of_deletions.observed == ["claim", "map"]

@@ -6,13 +6,14 @@ import pytest
 
 from kubeloop.testing.server.registry import Registry
 from kubeloop.testing.server.request.calls import Call
-from kubeloop.testing.server.request.formatting import format_body, is_pretty
 from kubeloop.testing.server.request.negotiation import (
     PROTOBUF,
     YAML,
     MediaTypeOptions,
     body_type,
     check_route,
+    format_body,
+    is_pretty,
     negotiate,
     negotiate_plain,
     negotiate_watch,

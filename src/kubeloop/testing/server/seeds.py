@@ -22,8 +22,7 @@ from .kinds.core.namespace import new_namespace
 from .kinds.scheduling.priority_class import SYSTEM_PRIORITIES
 from .kinds.strategies import default
 from .registry import Registry
-from .storage.store import Object, Store, key_of
-from .values.uids import new_uid
+from .storage.store import Object, Store, key_of, new_uid
 
 __all__ = ["seed", "with_new_identity"]
 

@@ -25,8 +25,8 @@ from ..identity import (
     service_account_groups,
     service_account_name,
 )
+from ..storage.store import new_uid
 from ..values.causes import quoted
-from ..values.uids import new_uid
 from .signing import BadToken, SigningKey, unverified_claims, verify
 
 __all__ = ["ISSUER", "AuthenticatedToken", "BoundObject", "ServiceAccountTokens"]

@@ -24,8 +24,8 @@ from kubeloop.patches import PatchError, apply_json_patch
 from .. import statuses
 from ..identity import Objects
 from ..registry import Registry
+from ..storage.store import new_uid
 from ..values.causes import quoted
-from ..values.uids import new_uid
 from .webhook_calls import CallFailed, Post, call_webhook, post
 from .webhook_reviews import (
     InvalidResponse,

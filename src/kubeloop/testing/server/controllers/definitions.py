@@ -32,6 +32,9 @@ _MANAGER = "kube-apiserver"  # which runs these controllers, and so manages the 
 class DefinitionController:
     """Keeps the registry equal to the stored CRDs."""
 
+    collections = frozenset({DEFINITIONS})
+    observes_deletions = True  # of the last object of a CRD
+
     def __init__(
         self, store: Store, registry: Registry, deleter: Deleter, hub: Hub, *, clock: Clock
     ) -> None:

@@ -43,6 +43,9 @@ def dangling_condition(level: str, *, exists: bool, now: str) -> Object:
 class FlowSchemaController:
     """Keeps the condition Dangling of flow schemas."""
 
+    collections = frozenset({SCHEMAS, LEVELS})
+    observes_deletions = False
+
     def __init__(self, store: Store, registry: Registry, *, clock: Clock) -> None:
         self._store = store
         self._registry = registry

@@ -41,6 +41,9 @@ class _Node(msgspec.Struct, frozen=True):
 class GarbageCollector:
     """Keeps the graph of owners and dependents, and deletes by it."""
 
+    collections = None  # all
+    observes_deletions = True
+
     def __init__(self, store: Store, registry: Registry, deleter: Deleter) -> None:
         self._store = store
         self._registry = registry

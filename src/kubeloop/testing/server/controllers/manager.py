@@ -16,7 +16,7 @@ from typing import Protocol, final
 
 from kubeloop.kit import Clock
 
-from ..storage.store import Change, Store
+from ..storage.store import Change, Storage, Store
 from ..watching import Hub
 
 __all__ = ["BookmarkTicker", "Controller", "ControllerManager"]
@@ -28,6 +28,16 @@ BOOKMARK_PERIOD = 60.0  # the watch cache of kube-apiserver sends one about ever
 
 class Controller(Protocol):
     """Queues what a change makes necessary, and does it later."""
+
+    @property
+    def collections(self) -> frozenset[Storage] | None:
+        """The collections whose changes it observes; None for all."""
+        ...
+
+    @property
+    def observes_deletions(self) -> bool:
+        """Whether it observes deletions in all collections."""
+        ...
 
     @property
     def busy(self) -> bool:
@@ -45,10 +55,12 @@ class Controller(Protocol):
 
 @final
 class ControllerManager:
-    """Passes every change to the controllers, and runs them."""
+    """Passes each change to the controllers that observe it, and runs them."""
 
     def __init__(self, store: Store, controllers: Sequence[Controller]) -> None:
         self._controllers = tuple(controllers)
+        # The controllers for the changes of a collection, without and with deletions.
+        self._observers: dict[tuple[Storage, bool], tuple[Controller, ...]] = {}
         self._wake = asyncio.Event()
         store.subscribe(self._observe)
 
@@ -71,9 +83,22 @@ class ControllerManager:
             self.work()
 
     def _observe(self, change: Change) -> None:
-        for controller in self._controllers:
+        key = change.storage, change.new is None
+        observers = self._observers.get(key)
+        if observers is None:
+            observers = self._observers[key] = self._find_observers(change)
+        for controller in observers:
             if controller.observe(change):
                 self._wake.set()
+
+    def _find_observers(self, change: Change) -> tuple[Controller, ...]:
+        return tuple(
+            each
+            for each in self._controllers
+            if each.collections is None
+            or change.storage in each.collections
+            or (change.new is None and each.observes_deletions)
+        )
 
 
 @final

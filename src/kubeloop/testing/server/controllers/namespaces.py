@@ -28,6 +28,9 @@ SYSTEM_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
 class NamespaceController:
     """Deletes the content of terminating namespaces, then the namespaces."""
 
+    collections = frozenset({NAMESPACES})
+    observes_deletions = True  # of the last object of a namespace
+
     def __init__(self, store: Store, registry: Registry, deleter: Deleter) -> None:
         self._store = store
         self._registry = registry

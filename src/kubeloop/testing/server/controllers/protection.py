@@ -31,6 +31,9 @@ _USERS: Final = frozenset({_PODS, _CLAIMS, _VOLUMES})
 class ProtectionController:
     """Removes finalizers of deleted storage objects that are not in use."""
 
+    collections = _USERS | PROTECTION.keys()
+    observes_deletions = False
+
     def __init__(self, store: Store) -> None:
         self._store = store
         self._waiting: dict[tuple[tuple[str, str], str], None] = {}  # deleted and still protected

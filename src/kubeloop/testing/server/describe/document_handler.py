@@ -13,13 +13,13 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, final
 
 from ..registry import Registry
-from ..request.formatting import indent
 from ..request.negotiation import (
     JSON,
     PAGE_NOT_FOUND,
     MediaTypeOptions,
     Response,
     check_route,
+    indent,
     negotiate_discovery,
     negotiate_plain,
 )

@@ -6,9 +6,9 @@ their parameters (`check_route`, go-restful's part); then the handler finds the 
 
 Guarantees: pure; the first acceptable representation wins, by weight and then by order; an
 unacceptable response is 406 and an unreadable body 415, and each lists the media types that
-are possible.
+are possible. Compact JSON ends with a newline and indented JSON does not, as in kube-apiserver.
 See also: `representations.representation` (how an object is represented), `verbs.objects` (decoding
-the object in a body), `formatting` (YAML and indentation).
+the object in a body).
 """
 
 from __future__ import annotations
@@ -16,11 +16,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, Literal, final
+from urllib.parse import parse_qsl
 
 import msgspec
 
 from kubeloop.wire import JsonObject
 from kubeloop.wire.protobuf import PROTOBUF, from_protobuf
+from kubeloop.wire.protobuf_writing import to_protobuf
 
 from ..statuses import (
     bad_request,
@@ -46,6 +48,9 @@ __all__ = [
     "check_route",
     "decode_body",
     "decode_document",
+    "format_body",
+    "indent",
+    "is_pretty",
     "negotiate",
     "negotiate_discovery",
     "negotiate_plain",
@@ -278,6 +283,8 @@ def decode_body(raw: bytes, media: str, *, kind: str = "") -> JsonObject:
         found = decode_document(raw, media)
     except ValueError as error:
         problem = f"{error}" if media == YAML else f"{_PARSE_ERROR}: {error}"
+    if isinstance(found, dict) and all(isinstance(found.get(n), str) for n in _TYPE_META_FIELDS):
+        return found
     if not problem and (why := struct_error(found, _TYPE_META, _TYPE_META_FIELDS, name="")):
         problem = f"{_PARSE_ERROR}: {why}"
     if not problem:
@@ -352,3 +359,39 @@ def body_summary(raw: bytes) -> str:
     start = raw[:30]
     text = start.decode(errors="replace") if raw[:1] == b"{" else start.hex()
     return f"{text} ..." if len(raw) > len(start) else text
+
+
+# --- the body of a response in the form that was negotiated
+
+# negotiation.isPrettyPrint: command line tools and browsers.
+_READ_BY_HUMANS: Final = ("curl", "Wget", "Mozilla/5.0")
+_TRUE: Final = frozenset({"1", "t", "T", "TRUE", "true", "True"})
+
+
+def is_pretty(raw_path: str, user_agent: str) -> bool:
+    """Whether a request is answered with indented JSON; `?pretty=` decides, if it is there."""
+    if "pretty" in raw_path:
+        query = parse_qsl(raw_path.partition("?")[2])
+        value = next((value for name, value in query if name == "pretty"), "")
+        if value:
+            return value in _TRUE
+    return user_agent.startswith(_READ_BY_HUMANS)
+
+
+def indent(body: bytes) -> bytes:
+    """Compact JSON with two spaces for each level."""
+    return body if is_deep(body) else msgspec.json.format(body, indent=2)
+
+
+def format_body(body: bytes, options: MediaTypeOptions, *, pretty: bool) -> bytes:
+    """Compact JSON in the form that was negotiated; `pretty` is that of `is_pretty`."""
+    if options.media == PROTOBUF:
+        return to_protobuf(msgspec.json.decode(body))
+    if options.media == YAML and not is_deep(body):  # which is YAML as it is
+        from kubeloop.wire.yaml import dump_document
+
+        ordered = msgspec.json.encode(msgspec.json.decode(body), order="sorted")
+        return dump_document(msgspec.json.decode(ordered)).encode()
+    if pretty or options.pretty:
+        return indent(body)
+    return body + b"\n"

@@ -40,10 +40,12 @@ from ..describe.health import is_health_check
 from ..faults import Faults, Reply, SeenRequest
 from ..identity import User
 from ..kubelet.programs import Programs
-from ..request.formatting import format_body, indent, is_pretty
 from ..request.negotiation import (
     JSON,
     Response,
+    format_body,
+    indent,
+    is_pretty,
     negotiate,
     negotiate_plain,
     warning_headers,
@@ -58,8 +60,7 @@ from ..statuses import (
     request_entity_too_large,
     timeout,
 )
-from ..storage.store import encoded
-from ..values.uids import new_uid
+from ..storage.store import encoded, new_uid
 from ..verbs.connections import PodConnection, PortForward, RemoteCommand
 from ..verbs.logs import Logs, LogStream
 from ..verbs.proxies import Proxied
@@ -150,7 +151,7 @@ class HTTPHandler:
         headers.update(self._flow_control.headers(request))
         # Health checks are exempt: clients probe a silent watch at any time, and a test must
         # not see requests that it did not make, nor lose a fault to them.
-        if not is_health_check(path):
+        if request.resource is not None or not is_health_check(path):
             reply = await faults.intercept(seen, self._clock)
             if isinstance(reply, Reply):
                 return await self._send(http, _final_response(reply), headers)

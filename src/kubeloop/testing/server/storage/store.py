@@ -12,6 +12,7 @@ See also: `verbs` (which writes are allowed), `watching` (delivery of changes to
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_left, insort
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -40,6 +41,7 @@ __all__ = [
     "encoded",
     "entry_of",
     "key_of",
+    "new_uid",
     "tail_of",
     "timestamp",
 ]
@@ -53,6 +55,14 @@ SNAPSHOTS = 16  # states per collection that are kept for paged lists
 # The JSON of a value. The encoder's own method, without a wrapper: every write and
 # every response passes here several times.
 encoded: Final[Callable[[object], bytes]] = msgspec.json.Encoder().encode
+
+
+def new_uid() -> str:
+    """A random UUID, in a third of the time of `uuid.uuid4`: every request and object has one."""
+    digits = os.urandom(16).hex()
+    # Version 4 and the two bits of the variant are fixed.
+    variant = "89ab"[int(digits[16], 16) & 3]
+    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
 
 
 def timestamp(moment: datetime) -> str:

@@ -60,6 +60,7 @@ def kubernetes_minor() -> int:
     return int(source_version().split(".")[1])
 
 
+@functools.cache
 def go_type_of(api_version: str, kind: str) -> str:
     """The name of a kind's Go struct; empty if the kind is not built in."""
     return _table().kinds.get(f"{api_version} {kind}", "")

@@ -19,11 +19,10 @@ from ..registry import ServedResource
 from ..request.negotiation import JSON, body_summary, decode_body
 from ..request.options import FieldValidation, parse_version
 from ..statuses import Cause, StatusError, bad_request, invalid, untyped_error
-from ..storage.store import Object, encoded
+from ..storage.store import Object, encoded, new_uid
 from ..values.deep_json import is_deep
 from ..values.go_types import go_type_of
 from ..values.shared_specs import decode_shared, shared_text, with_shared_spec
-from ..values.uids import new_uid
 from ..values.unknown_fields import TypeCheck, check_types, duplicate_fields
 from .strategy import to_storage_version
 

@@ -92,6 +92,7 @@ class Write(msgspec.Struct):
     """One write on its way from the request to the store. The steps replace its fields."""
 
     call: Call
+    served: ServedResource
     store: Store
     admission: Admission
     track: Track
@@ -105,10 +106,6 @@ class Write(msgspec.Struct):
     is_applied: bool = False  # whether the managed fields of `obj` are final
     warnings: list[str] = []  # sent with the response, also if the write is rejected
     entry: Entry | None = None  # the result
-
-    @property
-    def served(self) -> ServedResource:
-        return self.call.served
 
     @property
     def operation(self) -> str:

@@ -269,6 +269,7 @@ class Verbs:
     def _write(self, call: Call, old: Entry | None, raw: bytes = b"", media: str = "") -> Write:
         return Write(
             call,
+            call.served,
             self.store,
             self.admission,
             self.track_managers,

@@ -21,13 +21,14 @@ _PROTECTED: Final = frozenset({"default", "kube-public", "kube-system"})
 
 
 def _check_create(cluster: Cluster, call: Call, name: str) -> None:
+    namespace = cluster.store.get(_NAMESPACES, call.namespace)
     check_namespace(
         operation="CREATE",
         group=call.served.group,
         plural=call.served.plural,
         name=call.name or name,
         namespace=call.namespace,
-        found=cluster.find(*_NAMESPACES, call.namespace),
+        found=None if namespace is None else namespace.obj,
     )
 
 
