@@ -20,7 +20,9 @@ def default(group: str, kind: str, obj: dict[str, Any]) -> dict[str, Any]:
 def prepare_for_create(
     group: str, kind: str, obj: dict[str, Any], reservation: Reservation
 ) -> dict[str, Any]:
-    return strategies.prepare_for_create(kind_of(group, kind), obj, reservation)
+    strategy = kind_of(group, kind)
+    obj = strategies.prepare_for_create(strategy, obj)
+    return obj if strategy.allocate_new is None else strategy.allocate_new(obj, reservation)
 
 
 def prepare_for_update(

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from kubeloop.testing.server.apply.merging import type_problem
 from kubeloop.testing.server.apply.shapes import ValueType
-from kubeloop.testing.server.apply.type_problems import type_problem
 
 _GOT = "expected string, got &value.valueUnstructured{{Value:{}}}"
 

@@ -1,13 +1,14 @@
 """Merging objects and removing fields, as server-side apply does.
 
-Guarantees: pure; a result shares unchanged parts with the arguments.
+Guarantees: pure; a result shares unchanged parts with the arguments; problems have the words of
+structured-merge-diff.
 See also: who may change what (`managed`), the sets of fields (`fieldsets`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
 
 import msgspec
 
@@ -15,10 +16,9 @@ from kubeloop.wire import InvalidArgument
 
 from .fieldsets import Tree, path_text
 from .object_fields import elements_of
-from .shapes import ABSENT, DEDUCED, Shape
-from .type_problems import type_problem
+from .shapes import ABSENT, DEDUCED, Shape, ValueType
 
-__all__ = ["merge", "problems_of", "remove", "without_nulls"]
+__all__ = ["merge", "problems_of", "remove", "type_problem", "without_nulls"]
 
 
 def merge(live: Any, applied: Any, shape: Shape) -> Any:
@@ -203,3 +203,77 @@ def _list_problems(value: list[Any], shape: Shape, path: tuple[str, ...]) -> Ite
             yield f"{path_text(path)}: duplicate entries for key {path_text([element])}"
         for item in items:
             yield from _problems(item, inside, (*path, element))
+
+
+# --- values of a type that the merge schema does not have
+
+# Quoted in Go's notations: `&{x}` is `%v` of a value, `&value.valueUnstructured{Value:1}` is `%#v`.
+_PYTHON_TYPES: Final[Mapping[ValueType, type | tuple[type, ...]]] = {
+    "boolean": bool,
+    "list": list,
+    "map": dict,
+    "numeric": (int, float),
+    "string": str,
+}
+
+
+def type_problem(value: Any, expected: ValueType) -> str:
+    """Why a value, which is not null, does not have the type; empty if it has."""
+    fits = isinstance(value, _PYTHON_TYPES[expected])
+    if expected == "numeric" and isinstance(value, bool):  # which is an int in Python
+        fits = False
+    return "" if fits else _TEXTS[expected](value)
+
+
+def _go_type(value: Any) -> str:
+    match value:
+        case bool():
+            return "bool"
+        case int():
+            return "int64"
+        case float():
+            return "float64"
+        case str():
+            return "string"
+        case list():
+            return "[]interface {}"
+    return "map[string]interface {}"
+
+
+def _go_syntax(value: Any) -> str:
+    """`%#v` of a JSON value."""
+    match value:
+        case list():
+            return f"[]interface {{}}{{{', '.join(map(_go_syntax, value))}}}"
+        case dict():
+            items = (f"{_go_syntax(key)}:{_go_syntax(each)}" for key, each in sorted(value.items()))
+            return f"map[string]interface {{}}{{{', '.join(items)}}}"
+        case None:
+            return "interface {}(nil)"
+    return msgspec.json.encode(value).decode()
+
+
+def _go_text(value: Any) -> str:
+    """`%v` of a JSON value."""
+    match value:
+        case str():
+            return value
+        case list():
+            return f"[{' '.join(map(_go_text, value))}]"
+        case dict():
+            items = (f"{key}:{_go_text(each)}" for key, each in sorted(value.items()))
+            return f"map[{' '.join(items)}]"
+        case None:
+            return "<nil>"
+    return msgspec.json.encode(value).decode()
+
+
+_TEXTS: Final[Mapping[ValueType, Callable[[Any], str]]] = {
+    "boolean": lambda value: f"expected boolean, got &{{{_go_text(value)}}}",
+    "list": lambda value: f"expected list, got &{{{_go_text(value)}}}",
+    "map": lambda value: f"expected map, got &{{{_go_text(value)}}}",
+    "numeric": lambda value: f"expected numeric (int or float), got {_go_type(value)}",
+    "string": lambda value: (
+        f"expected string, got &value.valueUnstructured{{Value:{_go_syntax(value)}}}"
+    ),
+}

@@ -1,9 +1,9 @@
 """What kube-apiserver's strategies do with an object, by its kind.
 
 Conversion, defaults, preparation of a write, validation, warnings.
-Guarantees: pure, apart from the reservation of addresses and ports; objects are never changed in
-place; metadata is validated for every kind, custom ones included. Of each kind's own fields, the
-common checks of kube-apiserver's `ValidateXxx` functions, not all of them.
+Guarantees: pure; objects are never changed in place; metadata is validated for every kind, custom
+ones included. Of each kind's own fields, the common checks of kube-apiserver's `ValidateXxx`
+functions, not all of them.
 See also: the rules of a kind (its module), the order of the steps (`verbs.writing`).
 """
 
@@ -16,7 +16,6 @@ from kubeloop.wire import JsonObject, resources
 
 from ..statuses import Cause
 from ..values.json_values import without
-from .core.allocation import Reservation
 from .kind import Json, Kind
 from .registry import kind_of
 from .rules.metadata_validation import problems_of_metadata
@@ -62,17 +61,11 @@ _WITH_STATUS: Final = frozenset(
 )
 
 
-def prepare_for_create(kind: Kind, obj: dict[str, Any], reservation: Reservation) -> dict[str, Any]:
-    """`obj` prepared for storage; it has its defaults, its name and its uid already.
-
-    Raises:
-        StatusError: a requested address or port cannot be allocated (422).
-    """
+def prepare_for_create(kind: Kind, obj: dict[str, Any]) -> dict[str, Any]:
+    """`obj` prepared for storage; it has its defaults, its name and its uid already."""
     if (kind.group, kind.kind) in _WITH_STATUS and not kind.keeps_new_status:
         first = _initial_status(kind)
         obj = without(obj, "status") if first is None else {**obj, "status": first}
-    if kind.allocate_new is not None:
-        return kind.allocate_new(obj, reservation)
     return obj if kind.prepare_new is None else kind.prepare_new(obj)
 
 

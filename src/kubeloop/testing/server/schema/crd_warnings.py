@@ -2,7 +2,7 @@
 
 Guarantees: pure; an update warns only about what it adds, as in kube-apiserver; whatever this
 server does not evaluate (CEL rules, conversion webhooks) is named in `not_evaluated`.
-See also: who sends and logs them (`verbs.strategy`), what is rejected (`crd_validation`).
+See also: who sends and logs them (`verbs.not_evaluated`), what is rejected (`crd_validation`).
 """
 
 from __future__ import annotations

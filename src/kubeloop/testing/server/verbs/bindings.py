@@ -12,8 +12,7 @@ import msgspec
 from ..request.calls import Call
 from ..statuses import Cause, StatusError, bad_request, conflict, untyped_error
 from ..storage.store import Object
-from .objects import is_noop
-from .strategy import complete
+from .objects import complete, is_noop
 from .updates import storage_error
 from .writing import Verbs
 

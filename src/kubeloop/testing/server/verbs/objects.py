@@ -2,7 +2,7 @@
 
 Guarantees: pure; clients cannot set system metadata (uid, timestamps, generation); the
 objects that are passed in are never modified.
-See also: `strategy` (what differs by kind), `writing` (the order of the steps).
+See also: `kinds` (what differs by kind), `writing` (the order of the steps).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import msgspec
 
 from kubeloop.wire import Json, Subresource, class_for
 
+from ..kinds.strategies import convert
 from ..registry import ServedResource
 from ..request.negotiation import JSON, body_summary, decode_body
 from ..request.options import FieldValidation, parse_version
@@ -24,12 +25,13 @@ from ..values.deep_json import is_deep
 from ..values.go_types import go_type_of
 from ..values.shared_specs import decode_shared, shared_text, with_shared_spec
 from ..values.unknown_fields import TypeCheck, check_types, duplicate_fields
-from .strategy import to_storage_version
+from ..values.zero_values import complete as complete_builtin
 
 __all__ = [
     "DecodedObject",
     "check_name",
     "check_new_version",
+    "complete",
     "decode_object",
     "decode_subresource",
     "duplicate_fields_in",
@@ -37,6 +39,7 @@ __all__ = [
     "is_removable",
     "match_path",
     "read_object",
+    "to_storage_version",
     "with_system_metadata",
     "without_repeated_owners",
 ]
@@ -335,6 +338,44 @@ def match_path(served: ServedResource, obj: Object, namespace: str, name: str = 
     elif not served.namespaced and "namespace" in meta:
         meta = {key: value for key, value in meta.items() if key != "namespace"}
     return obj if meta is obj.get("metadata") else {**obj, "metadata": meta}
+
+
+# --- versions and zero values
+
+
+def to_storage_version(served: ServedResource, obj: Object) -> Object:
+    """`obj`, sent in the version of `served`, in its storage version.
+
+    A custom object keeps its version until it is stored: it is validated by that schema.
+    """
+    if served.is_storage_version or served.custom is not None:
+        return obj
+    try:
+        return convert(obj, served.storage[0], served.kind, served.storage_version)
+    except (KeyError, TypeError, ValueError) as error:
+        raise bad_request(f"{served.kind} cannot be converted: {error}") from error
+
+
+def complete(
+    served: ServedResource,
+    obj: Object,
+    *known: Object,
+    metadata: bool = False,
+    stored: bool = True,
+) -> Object:
+    """`obj` as Go's types write it: with zero values, and without what is empty.
+
+    What it shares with the objects in `known` is so already. So is its metadata, unless `metadata`
+    is set, for an object that was not decoded since an apply or a webhook changed it. Without
+    `stored` the result is what managed fields see, before etcd makes empty lists nil. Custom kinds
+    have no Go types.
+    """
+    if served.custom is not None:
+        return obj
+    completed = served.strategy.completed
+    if completed and not metadata:
+        known = ({field: obj.get(field) for field in completed}, *known)
+    return complete_builtin(obj, *known, metadata=metadata, stored=stored)
 
 
 # --- new objects

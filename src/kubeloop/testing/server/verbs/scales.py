@@ -29,8 +29,7 @@ from ..values.go_types import go_type_of
 from ..values.json_values import whole_numbers
 from ..values.unknown_fields import check_types
 from ..values.zero_values import complete
-from . import strategy
-from .objects import decode_subresource
+from .objects import decode_subresource, to_storage_version
 from .patching import (
     APPLY,
     MERGE,
@@ -115,7 +114,7 @@ class Scales:
         if _at(merged, _path(served)) is None:
             merged = _put(merged, _path(served), 0)  # no manager owns it any more
         merged = _without_time(merged)
-        return await self._write(call, entry, strategy.to_storage_version(served, merged))
+        return await self._write(call, entry, to_storage_version(served, merged))
 
     def _entry_of(self, call: Call, scale: Object) -> Entry:
         """The object of a scale. Raises `StatusError` when its version or uid has changed."""

@@ -5,7 +5,7 @@ tuples of these steps (`writing`).
 
 Guarantees: an object is never changed in place; only the steps of webhooks wait, so that nothing
 else runs between two other steps; only the last steps change the store.
-See also: the rules of a kind (`strategy`), what an update keeps (`updates`), patches
+See also: the rules of a kind (`kinds`), what an update keeps (`updates`), patches
 (`patching`), admission (`request.calls.Admission`).
 """
 
@@ -18,7 +18,9 @@ import msgspec
 
 from kubeloop.meta import generate_name as random_name
 
-from ..kinds.core.allocation import Reservation
+from ..identity import User
+from ..kinds import strategies
+from ..kinds.core.allocation import Allocator, Reservation
 from ..registry import ServedResource
 from ..representations.representation import served_object, to_served_version
 from ..request.calls import Admission, Call
@@ -31,11 +33,13 @@ from ..statuses import (
     not_found,
 )
 from ..storage.store import Entry, Object, Store, key_of, tail_of
-from . import objects, patching, strategy
+from . import objects, patching
+from .not_evaluated import UNEVALUATED_GROUPS, warnings_of_unevaluated
 from .updates import apply_update, storage_error, with_generation
 
 __all__ = [
     "Write",
+    "allocate_new",
     "allocate_update",
     "check_create_on_apply",
     "check_create_on_update",
@@ -78,6 +82,7 @@ __all__ = [
     "warn",
 ]
 
+_SIGNING_REQUESTS: Final = ("certificates.k8s.io", "certificatesigningrequests")
 _NAME_ATTEMPTS: Final = 8  # maxNameGenerationCreateAttempts of kube-apiserver
 
 
@@ -96,7 +101,7 @@ class Write(msgspec.Struct):
     store: Store
     admission: Admission
     track: Track
-    reservation: Reservation  # the cluster addresses and node ports that this write allocates
+    allocator: Allocator
     now: str
     old: Entry | None = None  # the state to replace; None for a create
     raw: bytes = b""  # the body of the request
@@ -105,6 +110,7 @@ class Write(msgspec.Struct):
     sent: Object | None = None  # of an apply: the object as the client wrote it
     is_applied: bool = False  # whether the managed fields of `obj` are final
     warnings: list[str] = []  # sent with the response, also if the write is rejected
+    reservation: Reservation | None = None  # its cluster addresses and node ports
     entry: Entry | None = None  # the result
 
     @property
@@ -210,8 +216,8 @@ def merge_applied(write: Write) -> None:
     if served.custom is not None:
         merged, _ = served.custom.schema.prune(merged)
     # The applied configuration kept its empty values until here.
-    merged = strategy.to_storage_version(served, merged)
-    write.obj = strategy.complete(served, merged, metadata=True)
+    merged = objects.to_storage_version(served, merged)
+    write.obj = objects.complete(served, merged, metadata=True)
     write.is_applied = True
 
 
@@ -239,8 +245,19 @@ def set_system_metadata(write: Write) -> None:
 
 def set_requester(write: Write) -> None:
     """Write the user into a new CertificateSigningRequest (its `PrepareForCreate`)."""
-    if write.served.storage == strategy.SIGNING_REQUESTS:
-        write.obj = strategy.with_requester(write.obj, write.call.user)
+    if write.served.storage == _SIGNING_REQUESTS and write.call.user is not None:
+        write.obj = _with_requester(write.obj, write.call.user)
+
+
+def _with_requester(obj: Object, user: User) -> Object:
+    requester = {
+        "username": user.name,
+        "uid": user.uid,
+        "groups": list(user.groups),
+        "extra": {key: list(values) for key, values in user.extra.items()},
+    }
+    sent = {key: value for key, value in (obj.get("spec") or {}).items() if key not in requester}
+    return {**obj, "spec": {**sent, **{key: value for key, value in requester.items() if value}}}
 
 
 def convert_old(write: Write) -> None:
@@ -252,17 +269,17 @@ def convert_old(write: Write) -> None:
 
 def default(write: Write) -> None:
     """Set the default values of the kind: `SetDefaults_*`, or those of the CRD's schema."""
-    write.obj = strategy.default(write.served, write.obj)
+    write.obj = strategies.default(write.served.strategy, write.obj)
 
 
 def complete_as_sent(write: Write) -> None:
     """Write zero values as Go does. Managed fields see empty lists that etcd makes nil."""
-    write.obj = strategy.complete(write.served, write.obj, *_complete_parts(write), stored=False)
+    write.obj = objects.complete(write.served, write.obj, *_complete_parts(write), stored=False)
 
 
 def complete_as_stored(write: Write) -> None:
     """Write zero values as Go does, in the form that etcd has."""
-    write.obj = strategy.complete(write.served, write.obj, *_complete_parts(write))
+    write.obj = objects.complete(write.served, write.obj, *_complete_parts(write))
 
 
 def _complete_parts(write: Write) -> tuple[Object, ...]:
@@ -302,8 +319,23 @@ def mutate_by_plugins(write: Write) -> None:
 
 
 def prepare_create(write: Write) -> None:
-    """Reset the status, allocate addresses (`PrepareForCreate`)."""
-    write.obj = strategy.prepare_create(write.served, write.obj, write.reservation)
+    """Reset the status, set what the kind sets by itself (`PrepareForCreate`)."""
+    write.obj = strategies.prepare_for_create(write.served.strategy, write.obj)
+
+
+def allocate_new(write: Write) -> None:
+    """Allocate the cluster addresses and node ports of a new Service."""
+    allocate = write.served.strategy.allocate_new
+    if allocate is not None:
+        write.obj = allocate(write.obj, _reservation(write))
+
+
+def _reservation(write: Write) -> Reservation:
+    """What the write allocates; it is free again after the write, unless that is stored."""
+    if write.reservation is None:
+        write.reservation = write.allocator.reserve()
+        write.allocator.begin(write.reservation)
+    return write.reservation
 
 
 def merge_update(write: Write) -> None:
@@ -317,21 +349,23 @@ def merge_update(write: Write) -> None:
 
 def prepare_update(write: Write) -> None:
     """Keep what the kind keeps of the old object (`PrepareForUpdate`)."""
-    write.obj = strategy.prepare_update(write.served, write.obj, write.replaced.obj)
+    prepare = write.served.strategy.prepare_update
+    if prepare is not None:
+        write.obj = prepare(write.obj, write.replaced.obj)
 
 
 def prepare_part(write: Write) -> None:
     """Set what the server sets with a write of a subresource, such as times of conditions."""
-    write.obj = strategy.prepare_part(
-        write.served, write.obj, write.replaced.obj, part=write.call.part, now=write.now
-    )
+    prepare = write.served.strategy.prepare_part
+    if prepare is not None:
+        write.obj = prepare(write.obj, write.replaced.obj, write.call.part, write.now)
 
 
 def allocate_update(write: Write) -> None:
     """Allocate the addresses and ports that an updated Service needs now."""
-    write.obj = strategy.allocate_update(
-        write.served, write.obj, write.replaced.obj, write.reservation
-    )
+    allocate = write.served.strategy.allocate_update
+    if allocate is not None:
+        write.obj = allocate(write.obj, write.replaced.obj, _reservation(write))
 
 
 # --- admit: mutate, validate
@@ -354,8 +388,8 @@ async def _mutate(write: Write) -> None:
             # apiextensions-apiserver stores unknown fields of a patch, and no read shows them.
             mutated, _ = served.custom.schema.prune(mutated)
         # kube-apiserver defaults again after each webhook that patched the object.
-        mutated = strategy.default(served, mutated)
-        write.obj = strategy.complete(served, mutated, metadata=True)
+        mutated = strategies.default(served.strategy, mutated)
+        write.obj = objects.complete(served, mutated, metadata=True)
     write.call = _with_name(write.call, write.obj)
 
 
@@ -385,9 +419,17 @@ def check_escalation(write: Write) -> None:
 
 
 def validate(write: Write) -> None:
-    """Reject an invalid object: 422 with every cause (`Validate`, `ValidateUpdate`)."""
-    served = write.served
-    causes = strategy.validation_causes(served, write.obj, write.old_object, part=write.call.part)
+    """Reject an invalid object: 422 with every cause (`Validate`, `ValidateUpdate`).
+
+    A built-in kind in its storage version, as kube-apiserver validates the internal version; a
+    custom kind by the schema of the version that was sent.
+    """
+    served, old = write.served, write.old_object
+    causes = strategies.validate(served.strategy, write.obj, old, subresource=write.call.part)
+    if served.custom is not None:
+        causes += served.custom.schema.validate(write.obj, old)
+        if served.custom.scale is not None:
+            causes += served.custom.scale.problems_of(write.obj)
     if causes:
         name = write.obj["metadata"].get("name", "")
         raise invalid(served.storage[0], served.kind, name, causes)
@@ -395,9 +437,10 @@ def validate(write: Write) -> None:
 
 def warn(write: Write) -> None:
     """Warn about a valid object, such as deprecated fields (`WarningsOnCreate`)."""
-    write.warnings += strategy.warnings_of(
-        write.served, write.obj, write.old_object, part=write.call.part
-    )
+    served, part, old = write.served, write.call.part, write.old_object
+    write.warnings += strategies.warnings_of(served.strategy, write.obj, old, subresource=part)
+    if not part and served.group in UNEVALUATED_GROUPS:
+        write.warnings += warnings_of_unevaluated(served, write.obj, old)
 
 
 def validate_by_plugins(write: Write) -> None:

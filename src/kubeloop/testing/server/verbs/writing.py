@@ -63,6 +63,7 @@ CREATE: Final[Steps] = (
     steps.track_fields,
     steps.mutate_by_plugins,
     steps.prepare_create,
+    steps.allocate_new,
     steps.complete_as_stored,
     steps.mutate_by_webhooks,
     steps.drop_repeated_owners,
@@ -273,7 +274,7 @@ class Verbs:
             self.store,
             self.admission,
             self.track_managers,
-            self._allocator.reserve(),
+            self._allocator,
             self.now(),
             old,
             raw,
@@ -318,15 +319,17 @@ async def _run(write_steps: Steps, write: Write) -> WriteResult:
         StatusError: a step rejected it; the error has the warnings of the steps before.
     """
     code = 201 if write.old is None else 200
-    with write.reservation:
-        try:
-            for step in write_steps:
-                waiting = step(write)
-                if waiting is not None:
-                    await waiting
-        except StatusError as error:
-            error.warnings = (*write.warnings, *error.warnings)
-            raise
+    try:
+        for step in write_steps:
+            waiting = step(write)
+            if waiting is not None:
+                await waiting
+    except StatusError as error:
+        error.warnings = (*write.warnings, *error.warnings)
+        raise
+    finally:
+        if write.reservation is not None:
+            write.allocator.end(write.reservation)
     assert write.entry is not None  # the last step of each tuple sets it
     return WriteResult(write.entry, code, tuple(write.warnings))
 

@@ -9,7 +9,7 @@ from ...values import causes
 from ...values.json_values import json_equal, value_at
 from ..kind import Causes, Json, Kind, Since
 from ..rules.cell_text import age_of, name_of
-from ..rules.environment_validation import check_config_key
+from ..rules.value_rules import check_config_key
 
 __all__ = ["DATA_LIMIT", "KIND", "check_immutable", "check_keys", "decoded_size"]
 

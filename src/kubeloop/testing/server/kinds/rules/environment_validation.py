@@ -15,12 +15,11 @@ from kubeloop.meta import problems_of_dns_label, problems_of_dns_subdomain
 from ...values import causes
 from ..kind import Causes, Json
 from .field_refs import check_field_ref, check_resource_ref
-from .value_rules import check_name, enumerate_objects, has_parent_step
+from .value_rules import check_config_key, check_name, enumerate_objects, has_parent_step
 
-__all__ = ["check_config_key", "problems_of_environment"]
+__all__ = ["problems_of_environment"]
 
 _is_variable = re.compile("[ -<>-~]+").fullmatch
-_is_key = re.compile("[-._a-zA-Z0-9]+").fullmatch
 
 
 def problems_of_environment(container: Json, path: str) -> Causes:
@@ -79,25 +78,6 @@ def _key(ref: Json, path: str) -> Causes:
         yield causes.required(f"{path}.key")
     else:
         yield from check_config_key(f"{path}.key", ref["key"])
-
-
-def check_config_key(path: str, key: str) -> Causes:
-    """A key of a config map or secret: each can become a file name."""
-    # `IsConfigMapKey`.
-    if len(key) > 253:
-        yield causes.invalid(path, key, "must be no more than 253 characters")
-    if not _is_key(key):
-        rule = (
-            "a valid config key must consist of alphanumeric characters, '-', '_' or '.' "
-            "(e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is "
-            "'[-._a-zA-Z0-9]+')"
-        )
-        yield causes.invalid(path, key, rule)
-    elif key == ".":
-        yield causes.invalid(path, key, "must not be '.'")
-    elif key.startswith(".."):
-        rule = "must not be '..'" if key == ".." else "must not start with '..'"
-        yield causes.invalid(path, key, rule)
 
 
 def _file(ref: Json, path: str) -> Causes:

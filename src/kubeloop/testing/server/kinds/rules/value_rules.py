@@ -26,6 +26,7 @@ __all__ = [
     "check_at_most_all",
     "check_choice",
     "check_cidr",
+    "check_config_key",
     "check_endpoint_ip",
     "check_int_or_percent",
     "check_ip",
@@ -50,6 +51,7 @@ __all__ = [
     "without_zeros",
 ]
 
+_is_key = re.compile("[-._a-zA-Z0-9]+").fullmatch
 _OPERATORS: Final = ("DoesNotExist", "Exists", "In", "NotIn")
 
 
@@ -338,3 +340,22 @@ def _expression(path: str, term: Mapping[str, Any]) -> Causes:
         yield from (
             causes.invalid(where, each, problem) for problem in problems_of_label_value(each)
         )
+
+
+def check_config_key(path: str, key: str) -> Causes:
+    """A key of a config map or secret: each can become a file name."""
+    # `IsConfigMapKey`.
+    if len(key) > 253:
+        yield causes.invalid(path, key, "must be no more than 253 characters")
+    if not _is_key(key):
+        rule = (
+            "a valid config key must consist of alphanumeric characters, '-', '_' or '.' "
+            "(e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is "
+            "'[-._a-zA-Z0-9]+')"
+        )
+        yield causes.invalid(path, key, rule)
+    elif key == ".":
+        yield causes.invalid(path, key, "must not be '.'")
+    elif key.startswith(".."):
+        rule = "must not be '..'" if key == ".." else "must not start with '..'"
+        yield causes.invalid(path, key, rule)
