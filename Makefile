@@ -32,14 +32,19 @@ endif
 # A .venv that uv created has no pip.
 with_pip = $(PY) -m pip --version >/dev/null 2>&1 || $(PY) -m ensurepip --default-pip >/dev/null
 
-# $(call install,EXTRA): install this folder, editable, with one extra, at the pinned versions.
+# The distributions of this repository, editable, each with the extras that its tests need. One
+# command installs all, so that each finds its siblings.
+DISTRIBUTIONS := --editable 'packages/kubeloop[compression,metrics,operator,protobuf,socks,tracing]' \
+  --editable packages/kubeloop-testing --editable packages/kubeloop-cli
+
+# $(call install,WHAT,FOR): install packages and requirements, at the pinned versions.
 define install
-@echo 'setting up .venv: installing kubeloop[$(1)], once; this takes a minute or two'; \
+@echo 'setting up .venv for $(2), once; this takes a minute or two'; \
 if command -v uv >/dev/null 2>&1; then \
-  uv pip install --quiet --python $(PY) --constraint constraints.txt --editable '.[$(1)]'; \
+  uv pip install --quiet --python $(PY) --constraint constraints.txt $(1); \
 else \
   $(with_pip); $(PY) -m pip install --quiet --disable-pip-version-check \
-    --constraint constraints.txt --editable '.[$(1)]'; \
+    --constraint constraints.txt $(1); \
 fi
 endef
 
@@ -57,7 +62,7 @@ test-assets: assets ## run the tests that `make test` skips without the programs
 	  $$(sed -n '/^\[without-assets\]/,/^\[/s/ |.*//p' tests/expected_skips.txt)
 
 .PHONY: test-alone
-test-alone: .venv/.ready ## run each test file in its own process; JOBS=4, ARGS=tests/cli
+test-alone: .venv/.ready ## run each test file in its own process; JOBS=4, ARGS=packages/kubeloop-cli/tests/cli
 	$(PY) tools/run_alone.py --jobs $(JOBS) $(ARGS)
 
 # Without tools/run_tests.py: a test that fails in this order, and passes alone, has to fail here.
@@ -84,8 +89,8 @@ hooks: .venv/.ready ## check format, lint and words of the changed files at ever
 	$(PY) -m pre_commit install
 
 .PHONY: names
-names: .venv/.ready ## write the public names to tests/public_names.txt
-	$(PY) tools/public_names.py tests/public_names.txt
+names: .venv/.ready ## write the public names to packages/*/public_names.txt
+	$(PY) tools/public_names.py
 
 .PHONY: words
 words: .venv/.ready ## list the words that the glossary replaces
@@ -98,7 +103,7 @@ assets: .venv/.ready ## build or copy etcd, kube-apiserver and kubectl into ~/.c
 .PHONY: test-real
 test-real: assets ## run conformance, faults, streams and examples against kube-apiserver
 	$(PY) tools/run_tests.py tests/conformance tests/campaign/test_real_campaign.py tests/kubelet \
-	  tests/examples tests/runtime/test_conversion_asked.py \
+	  tests/examples packages/kubeloop/tests/runtime/test_conversion_asked.py \
 	  tests/peers/test_controller_manager.py --kube envtest $(ARGS)
 
 # The files that test kubeloop's own client; the others describe the pinned kube-apiserver.
@@ -109,7 +114,7 @@ test-versions: assets ## test the client with the Kubernetes versions that versi
 	  echo "== kube-apiserver $$version"; \
 	  KUBEBUILDER_ASSETS="$$folder" $(PY) tools/run_tests.py --kube envtest \
 	    tests/conformance/test_edits.py tests/conformance/test_patches.py tests/kubelet \
-	    tests/campaign/test_real_campaign.py tests/runtime/test_conversion_asked.py $(ARGS); \
+	    tests/campaign/test_real_campaign.py packages/kubeloop/tests/runtime/test_conversion_asked.py $(ARGS); \
 	done
 
 .PHONY: test-peers
@@ -158,9 +163,9 @@ test-browser: .venv/.ready ## test the inspector's page in headless Chromium; in
 	$(PY) tools/run_tests.py tests/browser $(ARGS)
 
 .PHONY: dist
-dist: .venv/.ready ## build wheel and sdist, and test both in empty environments
+dist: .venv/.ready ## build wheels and sdists, and test each in an empty environment
 	rm -rf dist
-	$(PY) -m build --outdir dist
+	for package in packages/*; do $(PY) -m build --outdir dist "$$package"; done
 	$(PY) tools/smoke.py dist
 
 .PHONY: generate
@@ -174,7 +179,7 @@ go-types: assets ## write what only Kubernetes' Go sources say (needs Go); ARGS=
 
 .PHONY: round-trips
 round-trips: .venv/.ready ## record what the Go types make of random objects (needs Go)
-	$(PY) tools/go_round_trips.py tests/testing/server/round_trips.json
+	$(PY) tools/go_round_trips.py packages/kubeloop-testing/tests/testing/server/round_trips.json
 
 .PHONY: new-release
 new-release: .venv/.ready ## pin another version of Kubernetes (needs Go): VERSION=v1.38.0
@@ -184,30 +189,34 @@ new-release: .venv/.ready ## pin another version of Kubernetes (needs Go): VERSI
 lock: .venv/.ready ## pin the newest versions of all dependencies in constraints.txt
 	@command -v uv >/dev/null 2>&1 || { $(with_pip); $(PY) -m pip install --quiet uv; }
 	PATH="$$PATH:.venv/bin" uv pip compile --quiet --upgrade --universal --python-version 3.11 \
-	  --no-annotate --no-header --no-emit-index-url --extra dev --extra bench --extra docs \
-	  pyproject.toml --output-file constraints.txt
+	  --no-annotate --no-header --no-emit-index-url --all-extras \
+	  --no-emit-package kubeloop --no-emit-package kubeloop-testing \
+	  packages/*/pyproject.toml requirements/*.txt --output-file constraints.txt
 
 .PHONY: clean
 clean: ## remove .venv, caches and build output
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
-	find src tests tools bench -name __pycache__ -type d -prune -exec rm -rf {} +
+	find packages tests tools bench -name __pycache__ -type d -prune -exec rm -rf {} +
+
+settings := $(wildcard packages/*/pyproject.toml requirements/*.txt) constraints.txt
 
 # Order-only: the date of the interpreter says nothing about what is installed.
-.venv/.ready: pyproject.toml constraints.txt | .venv/bin/python
-	$(call install,dev)
+.venv/.ready: $(settings) | .venv/bin/python
+	$(call install,$(DISTRIBUTIONS) --requirement requirements/dev.txt,the tests)
 	@touch $@ .venv/.demo
 
-# The demo starts sooner without the tools of the extra `dev`, which contains this one.
-.venv/.demo: pyproject.toml constraints.txt | .venv/bin/python
-	$(call install,cli)
+# The demo starts sooner without the tools of the tests.
+.venv/.demo: $(settings) | .venv/bin/python
+	$(call install,--editable packages/kubeloop --editable packages/kubeloop-testing \
+	  --editable packages/kubeloop-cli,the demo)
 	@touch $@
 
 .venv/.bench: .venv/.ready
-	$(call install,bench)
+	$(call install,--requirement requirements/bench.txt,the benchmarks)
 	@touch $@
 
 .venv/.docs: .venv/.ready
-	$(call install,docs)
+	$(call install,--requirement requirements/docs.txt,the documentation)
 	@touch $@
 
 .venv/bin/python:

@@ -33,7 +33,7 @@ run(work())
 
 def run() -> Iterator[Row]:
     """With bytecode at hand, as an installed package has it."""
-    compileall.compile_dir(ROOT / "src", quiet=2)
+    compileall.compile_dir(ROOT / "packages/kubeloop/src", quiet=2)
     snippets = {
         name: Snippet(name) for name in (DEPENDENCIES, PACKAGE, *(f"import {p}" for p in PEERS))
     }

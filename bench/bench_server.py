@@ -75,7 +75,7 @@ def length(head):
 
 
 async def kubeloop():
-    from kubeloop.testing.server import Service
+    from kubeloop_testing.server import Service
 
     global service
     service = await Service().__aenter__()
@@ -158,8 +158,8 @@ loop.run_until_complete(watched(COUNT))
 
 def run() -> Iterator[Row]:
     """Client and server share a process: what the client costs is taken from both."""
-    importing = measured("from kubeloop.testing.server import Service", times=3)
-    setup = "import asyncio\nfrom kubeloop.testing.server import Service"
+    importing = measured("from kubeloop_testing.server import Service", times=3)
+    setup = "import asyncio\nfrom kubeloop_testing.server import Service"
     start = measured(START, setup=setup, times=3)
     wall = start.wall * 1000
     yield Row("ready, after import", f"{wall:.1f} ms", "at most 5 ms", ok=wall <= 5)

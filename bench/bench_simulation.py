@@ -16,10 +16,10 @@ from typing import Any
 from bench.measure import Row, figure, figures
 from bench.scale import count
 from bench.simulated import idle_run, sample_run
-from kubeloop.testing.simulation.explorer import Workers
-from kubeloop.testing.simulation.oracles import judge
-from kubeloop.testing.simulation.plans import derive
-from kubeloop.testing.simulation.scenarios import DEFAULT_CLASSES, Scenario
+from kubeloop_testing.simulation.explorer import Workers
+from kubeloop_testing.simulation.oracles import judge
+from kubeloop_testing.simulation.plans import derive
+from kubeloop_testing.simulation.scenarios import DEFAULT_CLASSES, Scenario
 
 NAME = "simulated runs"
 GOAL = "200 runs of the sample controller a minute, on two cores"

@@ -22,8 +22,6 @@ from bench.embedded_server import write
 from bench.measure import ROOT, Cost, Failed, Row, figure, figures, ratios
 from bench.scale import count
 from kubeloop.kit import run as run_loop
-from kubeloop.testing import APIServer, ControlPlane, Process, assets_folder
-from kubeloop.testing.control_plane import cached_assets
 from kubeloop.wire.core.v1 import (
     Container,
     DaemonEndpoint,
@@ -36,6 +34,8 @@ from kubeloop.wire.core.v1 import (
     PodStatus,
 )
 from kubeloop.wire.meta.v1 import ObjectMeta
+from kubeloop_testing import APIServer, ControlPlane, Process, assets_folder
+from kubeloop_testing.control_plane import cached_assets
 
 NAME = "streams"
 GOAL = "half of the CPU of the best Python peer, and 1.2 of the wall time of kubectl"

@@ -48,14 +48,14 @@ assert len(list(Client().list(Pod, namespace="team-0"))) == 2
 }
 GET, IMPORT = "kubeloop get pods", "import asyncio, ssl, msgspec"
 COMMANDS: dict[str, Contestant] = {
-    GET: Command((sys.executable, "-m", "kubeloop", "get", "pods", "--namespace", "team-0")),
+    GET: Command((sys.executable, "-m", "kubeloop_cli", "get", "pods", "--namespace", "team-0")),
     IMPORT: Command((sys.executable, "-c", IMPORT)),
 }
 
 
 def run() -> Iterator[Row]:
     """With bytecode at hand, as an installed package has it."""
-    compileall.compile_dir(ROOT / "src", quiet=2)
+    compileall.compile_dir(ROOT / "packages/kubeloop/src", quiet=2)
     with serving(PODS):
         requests, failures = attempted(FIRST_REQUESTS, times=ROUNDS)
         commands = in_rounds(COMMANDS, times=ROUNDS)

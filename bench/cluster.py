@@ -22,9 +22,9 @@ from bench.process_cpu import started_cpu
 from kubeloop import ALL_NAMESPACES, Client, run
 from kubeloop.clients import ResourceClient
 from kubeloop.errors import Timeout
-from kubeloop.testing import ControlPlane, ControlPlaneFailed, assets_folder, running_in_thread
-from kubeloop.testing.control_plane import cached_assets
 from kubeloop.wire.core.v1 import Pod
+from kubeloop_testing import ControlPlane, ControlPlaneFailed, assets_folder, running_in_thread
+from kubeloop_testing.control_plane import cached_assets
 
 __all__ = [
     "SERVER",

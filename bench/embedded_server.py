@@ -18,9 +18,9 @@ from bench.measure import ROOT
 from bench.pods import pod
 from kubeloop import run
 from kubeloop.clients import APIClient
-from kubeloop.testing import APIServer
 from kubeloop.wire.core.v1 import Namespace
 from kubeloop.wire.meta.v1 import ObjectMeta
+from kubeloop_testing import APIServer
 
 __all__ = ["serving"]
 

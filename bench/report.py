@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib import metadata
 
-from kubeloop.testing.control_plane import cached_assets
+from kubeloop_testing.control_plane import cached_assets
 
 from .isolated_run import Report
 from .measure import ROOT, Row

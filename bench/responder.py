@@ -18,7 +18,7 @@ import msgspec
 
 from bench.line_process import line_process
 from kubeloop import run
-from kubeloop.testing.server.access.certs import Authority, server_context
+from kubeloop_testing.server.access.certs import Authority, server_context
 
 __all__ = ["RESPONSE", "Address", "Responder", "responding"]
 

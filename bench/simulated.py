@@ -1,6 +1,6 @@
 """Simulated tests for the benchmark: the sample controller, and one that is idle.
 
-See also: `bench_simulation`, and tests/testing/simulation/test_determinism.py, which compares
+See also: `bench_simulation`, and `test_determinism` of the simulation, which compares
 the bytes of two runs.
 """
 
@@ -10,9 +10,9 @@ import asyncio
 
 from examples.sample_controller import Foo, FooSpec, reconcile
 from kubeloop import ClusterConfig, Manager
-from kubeloop.testing import World, simulate
 from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.meta.v1 import ObjectMeta
+from kubeloop_testing import World, simulate
 
 __all__ = ["HOUR", "idle_run", "make_manager", "sample_run"]
 

@@ -11,15 +11,19 @@ from pathlib import Path
 import pytest
 
 import kubeloop
-from kubeloop.testing.server.verbs import writing
+from kubeloop_testing.server.verbs import writing
+from tests.support.distributions import EXTRAS, PROJECTS
 
 ROOT = Path(__file__).parent.parent
 ARCHITECTURE = (ROOT / "docs/explanation/architecture.md").read_text(encoding="utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-# Extras for users; the others are for development.
-FOR_USERS = set(PROJECT["project"]["optional-dependencies"]) - {"bench", "dev", "docs", "peers"}
 DOCUMENTS = sorted(
-    [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("examples/*.md")]
+    [
+        *ROOT.glob("*.md"),
+        *(ROOT / "docs").rglob("*.md"),
+        *ROOT.glob("examples/*.md"),
+        *ROOT.glob("packages/*/*.md"),
+    ]
 )
 # Pages that tools/docs_site.py generates from top-level files.
 MADE = {"changelog.md", "code-of-conduct.md", "contributing.md", "security.md"}
@@ -42,7 +46,7 @@ NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight",
 
 def test_the_readme_counts_the_dependencies() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    names = [re.split(r"[^\w-]", each)[0] for each in PROJECT["project"]["dependencies"]]
+    names = [re.split(r"[^\w-]", each)[0] for each in PROJECTS["kubeloop"]["dependencies"]]
     contributing = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     (listed,) = re.findall(r"^The core depends on (.+?)\.", contributing, re.MULTILINE)
 
@@ -78,7 +82,11 @@ def test_the_paths_on_the_architecture_page_exist() -> None:
     paths = re.findall(r"^\W*(\w+(?:/\w+)+\.py)\b", section, re.MULTILINE)
 
     assert len(paths) > 10
-    assert [path for path in paths if not (ROOT / "src/kubeloop" / path).exists()] == []
+    library = ROOT / "packages/kubeloop/src/kubeloop"
+    testing = ROOT / "packages/kubeloop-testing/src"
+    assert [
+        path for path in paths if not any((base / path).exists() for base in (library, testing))
+    ] == []
 
 
 @pytest.mark.parametrize("write", [writing.CREATE, writing.APPLY], ids=["create", "apply"])
@@ -92,13 +100,15 @@ def test_each_package_has_a_page_in_the_reference() -> None:
     pages = {path.stem for path in (ROOT / "docs/reference").glob("*.md")}
 
     # Programs import nothing from the command line.
-    assert PACKAGES - {"cli"} == pages - TABLES
+    assert PACKAGES | {"testing"} == pages - TABLES
 
 
 def test_the_page_of_extras_lists_the_extras() -> None:
     page = (ROOT / "docs/reference/extras.md").read_text(encoding="utf-8")
 
-    assert set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == FOR_USERS
+    listed = set(re.findall(r"^\| `([\w-]+)` \|", page, re.MULTILINE))
+
+    assert listed == {*PROJECTS, *EXTRAS}
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 # Uses the namespace and the cluster of the environment, unless a test sets them.
-TEST = "tests/cli/test_describe.py::test_nothing_found_is_no_error"
+TEST = "packages/kubeloop-cli/tests/cli/test_describe.py::test_nothing_found_is_no_error"
 
 
 @pytest.mark.timeout(60)  # starts an interpreter

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import kubeloop
 from kubeloop.cache import QueueStats
-from kubeloop.testing.server.faults import Faults
 from kubeloop.wire.apps.v1 import Deployment
+from kubeloop_testing.server.faults import Faults
 
 PAGE = (Path(__file__).parent.parent / "docs/how-to/from-client-go.md").read_text(encoding="utf-8")
 
@@ -105,8 +105,8 @@ def exported(module: str) -> frozenset[str]:
 def known_names() -> frozenset[str]:
     """All public names, the attributes of the classes of a package, and the parameters of both."""
     packages = [each.name for each in pkgutil.iter_modules(kubeloop.__path__) if each.ispkg]
-    names = {"kubeloop", *packages}
-    for module in ["kubeloop", *(f"kubeloop.{name}" for name in packages)]:
+    names = {"kubeloop", "kubeloop_testing", *packages}
+    for module in ["kubeloop", "kubeloop_testing", *(f"kubeloop.{name}" for name in packages)]:
         names |= exported(module)
         loaded = importlib.import_module(module)
         for name in exported(module):
@@ -122,7 +122,7 @@ def _members(found: type) -> set[str]:
     names = {name for name in dir(found) if not name.startswith("_")}
     parameters = {each for name in names for each in _parameters(getattr(found, name, None))}
     # Attributes that only a constructor sets, such as the indexer of an informer.
-    source = inspect.getsource(found) if found.__module__.startswith("kubeloop.") else ""
+    source = inspect.getsource(found) if found.__module__.startswith("kubeloop") else ""
     return names | parameters | set(re.findall(r"\bself\.([a-z]\w*)\b", source))
 
 

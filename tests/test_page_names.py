@@ -133,9 +133,9 @@ def test_every_exception_is_on_a_page() -> None:
         "kubeloop get pods --frob",
         "kubectl kustomize DIR | kubeloop aply -f -",
         "make tests",
-        "python -m kubeloop.nothing",
+        "python -m kubeloop_cli.nothing",
         "python examples/nothing.py",
-        "pip install 'kubeloop[clii]'",
+        "pip install 'kubeloop[operatorr]'",
         "kubectl sett image",
     ],
 )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import tomllib
 from pathlib import Path
 
 import pytest
 
 from tests.support import page_reader
+from tests.support.distributions import EXTRAS
 from tests.support.page_reader import OPTIONAL, Block, Reader, installed_by, kind_of
 
 pytestmark = pytest.mark.timeout(120)  # starts interpreters
@@ -142,7 +142,4 @@ import click
 
 
 def test_every_extra_for_users_has_to_be_installed_by_a_page() -> None:
-    with (Path(__file__).parent.parent / "pyproject.toml").open("rb") as file:
-        extras = tomllib.load(file)["project"]["optional-dependencies"]
-
-    assert {*extras} - {"bench", "dev", "docs", "peers"} <= {*OPTIONAL}
+    assert {*EXTRAS} <= {*OPTIONAL}

@@ -14,8 +14,8 @@ import msgspec
 import pytest
 
 from kubeloop.blocking import Client
-from kubeloop.testing import APIServer, SeenRequest, Workloads, running_in_thread
 from kubeloop.wire.apps.v1 import Deployment
+from kubeloop_testing import APIServer, SeenRequest, Workloads, running_in_thread
 from tests.support.page_reader import (
     ROOT,
     SHOP,
@@ -55,7 +55,7 @@ PAGES = (
 # Pages that other tests run.
 ELSEWHERE = {
     **dict.fromkeys(TUTORIAL, "tests/test_tutorial.py"),
-    "docs/how-to/cli.md": "tests/cli/test_cli_page.py",
+    "docs/how-to/cli.md": "packages/kubeloop-cli/tests/cli/test_cli_page.py",
 }
 
 

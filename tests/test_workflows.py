@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,11 +14,11 @@ from typing import Any
 import pytest
 import yaml
 
-ROOT = Path(__file__).parent.parent
+from tests.support.distributions import EXTRAS, PROJECTS, ROOT
+
 GITHUB = ROOT / ".github"
 WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
 FORMS = sorted((GITHUB / "ISSUE_TEMPLATE").glob("[!c]*.yml"))
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 TARGETS = set(
     re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
 )
@@ -77,11 +76,9 @@ def test_each_file_alone_and_random_orders_are_tested_every_week() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="make is not installed there")
-@pytest.mark.parametrize(("target", "extra"), [("demo", "cli"), ("test", "dev")])
-def test_a_target_installs_only_the_extra_that_it_needs(
-    target: str, extra: str, tmp_path: Path
-) -> None:
-    for name in ("Makefile", "pyproject.toml", "constraints.txt"):
+@pytest.mark.parametrize(("target", "what"), [("demo", "the demo"), ("test", "the tests")])
+def test_a_target_installs_only_what_it_needs(target: str, what: str, tmp_path: Path) -> None:
+    for name in ("Makefile", "constraints.txt"):
         (tmp_path / name).write_bytes((ROOT / name).read_bytes())
 
     done = subprocess.run(
@@ -93,16 +90,20 @@ def test_a_target_installs_only_the_extra_that_it_needs(
         check=True,
     )
 
-    assert re.findall(r"installing kubeloop\[(\w+)\]", done.stdout) == [extra]
+    assert re.findall(r"setting up .venv for (.+?), once", done.stdout) == [what]
+    assert ("requirements/dev.txt" in done.stdout) == (target == "test")
 
 
 def test_the_tests_run_on_the_supported_pythons() -> None:
-    classifiers = " ".join(PROJECT["classifiers"])
+    (classifiers,) = {
+        " ".join(each for each in project["classifiers"] if "Python ::" in each)
+        for project in PROJECTS.values()
+    }
     supported = re.findall(r"Python :: (3\.\d+)", classifiers)
 
     assert jobs_in(CI)["test"]["strategy"]["matrix"]["python"] == supported
     assert jobs_in(CI)["dist"]["strategy"]["matrix"]["python"] == [supported[0], supported[-1]]
-    assert PROJECT["requires-python"] == f">={supported[0]}"
+    assert {project["requires-python"] for project in PROJECTS.values()} == {f">={supported[0]}"}
     page = (ROOT / "docs" / "reference" / "versioning.md").read_text(encoding="utf-8")
     assert f"| {', '.join(supported)} |" in page
 
@@ -165,10 +166,15 @@ def test_a_release_publishes_the_archives_of_its_own_run() -> None:
 
 
 def test_dependencies_have_lower_bounds_only_and_constraints_are_pinned() -> None:
-    extras = PROJECT["optional-dependencies"].values()
-    required = [*PROJECT["dependencies"], *itertools.chain.from_iterable(extras)]
+    required = [
+        *itertools.chain.from_iterable(project["dependencies"] for project in PROJECTS.values()),
+        *itertools.chain.from_iterable(EXTRAS.values()),
+        *itertools.chain.from_iterable(
+            path.read_text(encoding="utf-8").splitlines() for path in ROOT.glob("requirements/*")
+        ),
+    ]
     versions = [each.partition(";")[0].partition("#")[0].strip() for each in required]
-    external = [each for each in versions if not each.startswith("kubeloop[")]
+    external = [each for each in versions if each and not each.startswith(("kubeloop", "-r "))]
     pins = [
         line
         for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()

@@ -15,12 +15,12 @@ from pathlib import Path
 
 from rich.console import Console
 
-from kubeloop.cli.demo.dashboard import FRAME, render
-from kubeloop.cli.demo.environment import DemoEnvironment, start_environment
-from kubeloop.cli.demo.log import DemoLog, EntryType
-from kubeloop.cli.demo.scenes import SCENES, play_scenes
-from kubeloop.cli.demo.snapshot import ActivityHistory, Snapshot, take_snapshot
 from kubeloop.kit import SystemClock, TaskOwner, run
+from kubeloop_cli.demo.dashboard import FRAME, render
+from kubeloop_cli.demo.environment import DemoEnvironment, start_environment
+from kubeloop_cli.demo.log import DemoLog, EntryType
+from kubeloop_cli.demo.scenes import SCENES, play_scenes
+from kubeloop_cli.demo.snapshot import ActivityHistory, Snapshot, take_snapshot
 
 WIDTH, HEIGHT = 132, 36
 DELAY = 1.0  # seconds after the objects are created that the cache does not have

@@ -135,8 +135,8 @@ def errors() -> str:
 
 
 def _packages() -> list[str]:
-    names = [found.name for found in pkgutil.iter_modules(kubeloop.__path__) if found.ispkg]
-    return [f"kubeloop.{name}" for name in sorted(names) if name != "cli"]
+    names = [module.name for module in pkgutil.iter_modules(kubeloop.__path__) if module.ispkg]
+    return [*(f"kubeloop.{name}" for name in sorted(names)), "kubeloop_testing"]
 
 
 def _errors_of(package: str) -> Iterator[type[KubeError]]:

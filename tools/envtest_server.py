@@ -21,8 +21,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from kubeloop.kit import run
-from kubeloop.testing import APIServer
-from kubeloop.testing.server.access import certs
+from kubeloop_testing import APIServer
+from kubeloop_testing.server.access import certs
 
 # What envtest looks for in the output of --help.
 _HELP = "--secure-port\n--client-ca-file\n--unsafe-no-fsync"

@@ -25,7 +25,7 @@ from pathlib import Path
 
 import msgspec
 
-ROOT = Path(__file__).resolve().parent.parent / "src" / "kubeloop"
+ROOT = Path(__file__).resolve().parent.parent / "packages/kubeloop/src/kubeloop"
 
 Method = ast.FunctionDef | ast.AsyncFunctionDef
 

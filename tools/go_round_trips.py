@@ -1,7 +1,7 @@
 """Records what the Go types of Kubernetes make of random objects of every built-in kind: JSON,
 and protobuf.
 
-    python tools/go_round_trips.py tests/testing/server/round_trips.json
+    python tools/go_round_trips.py packages/kubeloop-testing/tests/testing/server/round_trips.json
 
 The objects are the same in every run. Needs Go, and the program in tools/go_types.
 """
@@ -15,14 +15,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from kubeloop.testing.server.values.go_types import (
+from kubeloop.wire import resources
+from kubeloop_testing.server.values.go_types import (
     alias_of,
     fields_of,
     go_type_of,
     is_struct,
     source_version,
 )
-from kubeloop.wire import resources
 
 ROOT = Path(__file__).parent.parent
 EACH = 3  # objects of a kind

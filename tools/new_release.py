@@ -27,7 +27,10 @@ ROOT = Path(__file__).parent.parent
 # {version} is 1.37.1. A test fails if the version stands anywhere else.
 PINS = (
     ("tools/assets.py", 'KUBERNETES = "v{version}"\n'),
-    ("src/kubeloop/testing/workloads/nodes.py", '_VERSION = "v{minor}.0"'),
+    (
+        "packages/kubeloop-testing/src/kubeloop_testing/workloads/nodes.py",
+        '_VERSION = "v{minor}.0"',
+    ),
     ("docs/how-to/cli.md", "are compared with kubectl {minor} byte by byte"),
     ("docs/how-to/models.md", "Every built-in kind of Kubernetes {minor} is a class"),
     ("docs/reference/conformance.md", "kube-apiserver {minor} is the reference"),

@@ -34,10 +34,10 @@ from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mappi
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kubeloop.testing import APIServer, ControlPlane, Workloads, assets_folder
-from kubeloop.testing.kubeconfigs import kubeconfig_text
 from kubeloop.wire.core.v1 import Container, Pod, PodSpec, ServiceAccount
 from kubeloop.wire.meta.v1 import ObjectMeta
+from kubeloop_testing import APIServer, ControlPlane, Workloads, assets_folder
+from kubeloop_testing.kubeconfigs import kubeconfig_text
 
 TOOLS = Path(__file__).parent
 CONTROLLER_RUNTIME = "v0.25.2"

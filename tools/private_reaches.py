@@ -21,7 +21,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-SOURCE = Path(__file__).parents[1] / "src"
+ROOT = Path(__file__).parents[1]
 MAXIMUM = 3
 
 STANDARD_LIBRARY = {
@@ -36,7 +36,7 @@ STANDARD_LIBRARY = {
     "_scheduled": "the simulated loop fills the heap of timers of its base class",
     "_when": "the simulated loop orders timers of the same time",
 }
-SERVER = SOURCE / "kubeloop" / "testing" / "server"
+SERVER = ROOT / "packages/kubeloop-testing/src/kubeloop_testing/server"
 # Most files have none, and parsing them all takes a while.
 CANDIDATE = re.compile(r"(?<!\bself)(?<!\bcls)\._[a-z]|service\.core\b")
 
@@ -76,8 +76,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Count the uses of private attributes.")
     parser.add_argument("--list", action="store_true", help="print each use")
     lines = [
-        f"{path.relative_to(SOURCE.parent)}:{node.lineno}: {ast.unparse(node)}"
-        for path in sorted(SOURCE.rglob("*.py"))
+        f"{path.relative_to(ROOT)}:{node.lineno}: {ast.unparse(node)}"
+        for path in sorted(ROOT.glob("packages/*/src/**/*.py"))
         if "_generated" not in path.parts
         if CANDIDATE.search(text := path.read_text(encoding="utf-8"))
         for node in uses(ast.parse(text), of_server=path.is_relative_to(SERVER))

@@ -1,6 +1,6 @@
-"""Lists the public names of kubeloop, as in `tests/public_names.txt`.
+"""Lists the public names of each distribution, as in `packages/*/public_names.txt`.
 
-    python tools/public_names.py tests/public_names.txt
+    python tools/public_names.py     # writes the files
 
 Guarantees: one name per line, sorted; a name is public if it is in `__all__` of a package. Of
 the generated models only the modules are listed: their names are those of the Kubernetes API.
@@ -9,31 +9,40 @@ See also: `tests/test_public_names.py` (compares).
 
 from __future__ import annotations
 
-import argparse
 import pkgutil
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-__all__ = ["exported_names", "packages", "public_names"]
+__all__ = ["FILES", "exported_names", "packages", "public_names"]
 
-PACKAGE = "kubeloop"
+ROOT = Path(__file__).parent.parent
+LIBRARY = "kubeloop"
 MODELS = "kubeloop.wire"
+FILES = {
+    "kubeloop": ROOT / "packages/kubeloop/public_names.txt",
+    "kubeloop_cli": ROOT / "packages/kubeloop-cli/public_names.txt",
+    "kubeloop_testing": ROOT / "packages/kubeloop-testing/public_names.txt",
+}
+"""The golden file of each top-level package."""
 
 
-def public_names() -> list[str]:
-    """Every public name, with its package."""
+def public_names(root: str) -> list[str]:
+    """Every public name of a distribution, with its package."""
     names = {
-        f"{package.__name__}.{name}" for package in packages() for name in exported_names(package)
+        f"{package.__name__}.{name}"
+        for package in packages(root)
+        for name in exported_names(package)
     }
-    return sorted(names | set(group_versions()))
+    return sorted(names | set(group_versions() if root == LIBRARY else ()))
 
 
-def packages() -> list[ModuleType]:
-    """kubeloop, and its public packages and modules."""
-    root = import_module(PACKAGE)
-    return [root, *(import_module(name) for name, _ in children(root))]
+def packages(root: str) -> list[ModuleType]:
+    """A top-level package and, of the library, its public packages and modules."""
+    package = import_module(root)
+    below = children(package) if root == LIBRARY else ()
+    return [package, *(import_module(name) for name, _ in below)]
 
 
 def exported_names(package: ModuleType) -> list[str]:
@@ -50,16 +59,14 @@ def group_versions() -> Iterator[str]:
 
 def children(parent: ModuleType) -> Iterator[tuple[str, bool]]:
     """The public modules in `parent`, and whether each is a package."""
-    for found in pkgutil.iter_modules(parent.__path__):
-        if not found.name.startswith("_"):
-            yield f"{parent.__name__}.{found.name}", found.ispkg
+    for module in pkgutil.iter_modules(parent.__path__):
+        if not module.name.startswith("_"):
+            yield f"{parent.__name__}.{module.name}", module.ispkg
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("file", type=Path, help="the file to write")
-    file: Path = parser.parse_args().file
-    file.write_text("".join(f"{name}\n" for name in public_names()), encoding="utf-8")
+    for root, file in FILES.items():
+        file.write_text("".join(f"{name}\n" for name in public_names(root)), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -26,7 +26,6 @@ from kubeloop.clients import APIClient
 from kubeloop.errors import ApiError
 from kubeloop.inspector import Inspector
 from kubeloop.kit import running
-from kubeloop.testing import APIServer, Match
 from kubeloop.wire.apps.v1 import Deployment, DeploymentSpec
 from kubeloop.wire.core.v1 import (
     Container,
@@ -37,6 +36,7 @@ from kubeloop.wire.core.v1 import (
     Secret,
 )
 from kubeloop.wire.meta.v1 import LabelSelector, ObjectMeta
+from kubeloop_testing import APIServer, Match
 
 PICTURES = Path(__file__).parent.parent / "docs" / "pictures"
 TEAMS = ("shop", "search", "billing", "ops")

@@ -1,6 +1,6 @@
-"""Tests the built wheel and sdist in empty environments, without the sources.
+"""Tests the built wheels and sdists in empty environments, without the sources.
 
-    python -m build --outdir dist && python tools/smoke.py dist
+    make dist
 
 Guarantees: of the current environment only Python and the installer are used (uv if it is
 installed, otherwise pip, with the settings of the machine); every problem of the archives is
@@ -19,13 +19,14 @@ import tarfile
 import tempfile
 import time
 import zipfile
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import final
 
 __all__ = [
     "Environment",
     "SmokeTestFailed",
+    "archive_problems",
     "archives_in",
     "files_below",
     "main",
@@ -35,25 +36,15 @@ __all__ = [
 ]
 
 ROOT = Path(__file__).parent.parent
-PACKAGE = "kubeloop"
+DISTRIBUTIONS = {
+    "kubeloop": "kubeloop",
+    "kubeloop-testing": "kubeloop_testing",
+    "kubeloop-cli": "kubeloop_cli",
+}
+"""The distributions, each after those that it needs, and what one imports."""
 CONSTRAINTS = ROOT / "constraints.txt"
 INSIDE = Path(__file__).with_name("smoke_inside.py")
 
-# What `make test`, `make check` and `make docs` need: an sdist contains all of it.
-FOLDERS = (".ci", ".github", "bench", "docs", "examples", "src", "tests", "tools")
-FILES = (
-    ".pre-commit-config.yaml",
-    "CHANGELOG.md",
-    "CODE_OF_CONDUCT.md",
-    "CONTRIBUTING.md",
-    "LICENSE",
-    "Makefile",
-    "README.md",
-    "SECURITY.md",
-    "constraints.txt",
-    "mkdocs.yml",
-    "pyproject.toml",
-)
 _OUTPUT = frozenset({"__pycache__", "build", "dist"})  # directories of build output
 
 
@@ -62,20 +53,24 @@ class SmokeTestFailed(Exception):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Test both archives; returns the exit code."""
+    """Test all archives; returns the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("folder", type=Path, help="the directory of the wheel and the sdist")
+    parser.add_argument("folder", type=Path, help="the directory of the wheels and sdists")
     folder: Path = parser.parse_args(arguments).folder
     try:
-        wheel, sdist = archives_in(folder)
         problems = [
-            *wheel_problems(names_in(wheel), files_below(f"src/{PACKAGE}")),
-            *sdist_problems(names_in(sdist), [*files_below(*FOLDERS), *FILES]),
+            problem
+            for name in DISTRIBUTIONS
+            for problem in archive_problems(name, *archives_in(folder, name))
         ]
         if problems:
             raise SmokeTestFailed("\n".join(problems))
-        install_and_use(wheel.resolve(), without_extras_first=True)
-        install_and_use(sdist.resolve())  # the installer builds a wheel from it
+        for name in DISTRIBUTIONS:
+            wheel, _ = archives_in(folder, name)
+            install_and_use(folder.resolve(), name, [str(wheel.resolve())])
+        # The installer builds wheels from them.
+        sdists = [str(archives_in(folder, name)[1].resolve()) for name in DISTRIBUTIONS]
+        install_and_use(folder.resolve(), "kubeloop-cli", sdists)
     except SmokeTestFailed as error:
         print(f"smoke: {error}", file=sys.stderr)
         return 1
@@ -85,13 +80,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
 # --- the content of the archives
 
 
-def archives_in(folder: Path) -> tuple[Path, Path]:
-    """The wheel and the sdist in a directory. Raises: SmokeTestFailed if one is missing."""
-    wheels, sdists = sorted(folder.glob("*.whl")), sorted(folder.glob("*.tar.gz"))
+def archives_in(folder: Path, name: str) -> tuple[Path, Path]:
+    """The wheel and the sdist of a distribution. Raises: SmokeTestFailed if one is missing."""
+    stem = f"{name.replace('-', '_')}-*"
+    wheels, sdists = sorted(folder.glob(f"{stem}.whl")), sorted(folder.glob(f"{stem}.tar.gz"))
     if len(wheels) != 1 or len(sdists) != 1:
-        found = f"{len(wheels)} wheels and {len(sdists)} sdists"
-        raise SmokeTestFailed(f"{folder}: found {found}, expected one of each (run: make dist)")
+        counts = f"{len(wheels)} wheels and {len(sdists)} sdists"
+        raise SmokeTestFailed(
+            f"{folder}: {counts} of {name}, expected one of each (run: make dist)"
+        )
     return wheels[0], sdists[0]
+
+
+def archive_problems(name: str, wheel: Path, sdist: Path) -> Iterator[str]:
+    """Missing and unexpected files of the archives of a distribution."""
+    folder = f"packages/{name}"
+    sources = [file.removeprefix(f"{folder}/") for file in files_below(f"{folder}/src")]
+    yield from wheel_problems(names_in(wheel), sources)
+    yield from sdist_problems(names_in(sdist), [*sources, "LICENSE", "README.md", "pyproject.toml"])
 
 
 def names_in(archive: Path) -> list[str]:
@@ -118,13 +124,13 @@ def wheel_problems(names: Collection[str], sources: Collection[str]) -> Iterator
         yield f"the wheel lacks {name}"
     for name in sorted(set(names) - expected):
         if not PurePosixPath(name).parts[0].endswith(".dist-info"):
-            yield f"the wheel has {name}, which is not in src/{PACKAGE}"
+            yield f"the wheel has {name}, which is not in src"
 
 
 def sdist_problems(names: Collection[str], expected: Collection[str]) -> Iterator[str]:
     """Missing files of an sdist, and build output in it."""
     for name in sorted(set(expected) - set(names)):
-        yield f"the sdist lacks {name} (add it to pyproject.toml, under tool.hatch)"
+        yield f"the sdist lacks {name} (add it to its pyproject.toml, under tool.hatch)"
     for name in sorted(names):
         if _OUTPUT & set(PurePosixPath(name).parts):
             yield f"the sdist has {name}"
@@ -194,40 +200,55 @@ def _environment_variables() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name not in excluded}
 
 
-def install_and_use(archive: Path, *, without_extras_first: bool = False) -> None:
-    """Install an archive with its extras, and use it. Raises: SmokeTestFailed."""
+def install_and_use(folder: Path, name: str, archives: Sequence[str]) -> None:
+    """Install archives of a distribution, and use it. Raises: SmokeTestFailed.
+
+    Its siblings come from `folder`.
+    """
     started = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="kubeloop-smoke-") as folder:
-        environment = Environment(Path(folder))
+    with tempfile.TemporaryDirectory(prefix="kubeloop-smoke-") as directory:
+        environment = Environment(Path(directory))
         environment.create()
-        if without_extras_first:
-            environment.install(str(archive))
-            environment.check()
-            _use_without_extras(environment)
-        environment.install(f"{archive}[cli,testing]", "pytest", "pytest-asyncio")
+        environment.install("--find-links", str(folder), *archives)
         environment.check()
-        _use_with_extras(environment)
-    print(f"{archive.name}: installed and used in {time.monotonic() - started:.0f} s")
+        environment.run(str(environment.python), "-I", str(INSIDE), DISTRIBUTIONS[name])
+        _USES[name](environment)
+    names = ", ".join(Path(each).name for each in archives)
+    print(f"{names}: installed and used in {time.monotonic() - started:.0f} s")
 
 
-def _use_without_extras(environment: Environment) -> None:
-    environment.run(str(environment.python), "-I", str(INSIDE))
-    output = environment.run(environment.program(PACKAGE), "--help", code=2)
-    if output.count("\n") or "pip install 'kubeloop[cli]'" not in output:
-        raise SmokeTestFailed(
-            f"kubeloop without the extra cli should print one line with a hint, printed:\n{output}"
-        )
+def _use_library(environment: Environment) -> None:
+    """What is served needs the extra `operator`, and says so."""
+    for statement in (
+        "from kubeloop.runtime import WebhookServer; WebhookServer()",
+        "from kubeloop import Manager; Manager(health=8081)",
+        "from kubeloop.inspector import Inspector",
+    ):
+        output = environment.run(str(environment.python), "-I", "-c", statement, code=1)
+        if "need aiohttp (install kubeloop[operator])" not in output.splitlines()[-1]:
+            raise SmokeTestFailed(f"{statement}: the extra is not named:\n{output}")
 
 
-def _use_with_extras(environment: Environment) -> None:
-    environment.run(str(environment.python), "-I", str(INSIDE), "--server")
-    environment.run(environment.program(PACKAGE), "--help")
+def _use_testing(environment: Environment) -> None:
+    environment.install("pytest", "pytest-asyncio")
+    environment.run(str(environment.python), "-I", str(INSIDE), "kubeloop_testing", "--server")
     test = environment.folder / "test_smoke.py"
     test.write_text(_TEST, encoding="utf-8")
     environment.run(
         str(environment.python), "-m", "pytest", "-q", "-p", "no:cacheprovider", test.name
     )
 
+
+def _use_command(environment: Environment) -> None:
+    environment.run(environment.program("kubeloop"), "--help")
+    environment.run(str(environment.python), "-m", "kubeloop_cli", "version", "--client")
+
+
+_USES: Mapping[str, Callable[[Environment], None]] = {
+    "kubeloop": _use_library,
+    "kubeloop-testing": _use_testing,
+    "kubeloop-cli": _use_command,
+}
 
 _TEST = """
 import pytest

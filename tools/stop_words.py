@@ -78,9 +78,15 @@ ALLOWED: Final[Mapping[str, str]] = {
 }
 """Phrases with a stop word that are legitimate, such as a quotation, and the reason."""
 
-_FOLDERS: Final = ("bench", "docs", "examples", "src", "tests", "tools")
+_FOLDERS: Final = ("bench", "docs", "examples", "packages", "tests", "tools")
 _SUFFIXES: Final = {".css", ".go", ".html", ".js", ".md", ".py", ".toml", ".yaml", ".yml"}
-_TOP_LEVEL: Final = ("Makefile", "mkdocs.yml", "pyproject.toml", ".pre-commit-config.yaml")
+_TOP_LEVEL: Final = (
+    "Makefile",
+    "conftest.py",
+    "mkdocs.yml",
+    "pyproject.toml",
+    ".pre-commit-config.yaml",
+)
 # Files that have to name the words.
 _EXCLUDED: Final = {"glossary.md", "test_words.py", "stop_words.py"}
 _RELEASED: Final = re.compile(r"^## \[0\.1\.0\].*", re.DOTALL | re.MULTILINE)

@@ -1,7 +1,7 @@
 """Runs a command, and stops and continues its processes at random, as on a busy machine.
 
     python tools/stutter.py make test-real
-    SEED=7 python tools/stutter.py python -m pytest tests/cache
+    SEED=7 python tools/stutter.py python -m pytest packages/kubeloop/tests/cache
 
 A test that fails only here depends on timing, or the code that it tests does. A longer timeout
 is not a fix.

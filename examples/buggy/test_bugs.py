@@ -29,9 +29,9 @@ from examples.buggy import (
 )
 from examples.buggy.kinds import Site, SiteSpec
 from kubeloop import AlreadyExists, ClusterConfig, Manager
-from kubeloop.testing import World, simulate
 from kubeloop.wire.core.v1 import ConfigMap, Namespace
 from kubeloop.wire.meta.v1 import ObjectMeta
+from kubeloop_testing import World, simulate
 
 Factory = Callable[[ClusterConfig], Manager | Coroutine[None, None, None]]
 

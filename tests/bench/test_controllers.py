@@ -11,9 +11,9 @@ from bench.controllers import reconciling
 from bench.measure import Failed
 from bench.pods import pod
 from kubeloop import Client, ClusterConfig, run
-from kubeloop.testing import APIServer, running_in_thread
 from kubeloop.wire.core.v1 import Namespace, Pod
 from kubeloop.wire.meta.v1 import ObjectMeta
+from kubeloop_testing import APIServer, running_in_thread
 
 pytestmark = pytest.mark.timeout(60)  # it starts an interpreter
 

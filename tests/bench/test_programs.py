@@ -11,9 +11,9 @@ import pytest
 from bench.cluster import cost_of
 from bench.line_process import line_process
 from kubeloop import Client, ClusterConfig, run
-from kubeloop.testing import APIServer, running_in_thread
 from kubeloop.wire.core.v1 import Container, Pod, PodSpec
 from kubeloop.wire.meta.v1 import ObjectMeta
+from kubeloop_testing import APIServer, running_in_thread
 
 pytestmark = pytest.mark.timeout(60)  # each starts an interpreter
 

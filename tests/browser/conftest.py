@@ -14,9 +14,9 @@ from kubeloop.inspector import Inspector
 from kubeloop.kit import running
 from kubeloop.meta import ObjectKey
 from kubeloop.runtime import Client, Context, Manager, Result
-from kubeloop.testing import APIServer
 from kubeloop.wire.core.v1 import ConfigMap, Secret
 from kubeloop.wire.meta.v1 import ObjectMeta
+from kubeloop_testing import APIServer
 
 HERE = Path(__file__).parent
 TIMEOUT = 40_000  # milliseconds to wait for a condition; long, for busy machines

@@ -14,8 +14,8 @@ from kubeloop.inspector import Inspector
 from kubeloop.kit import ManualClock
 from kubeloop.runtime.endpoints import health_pages, parse_address, serving
 from kubeloop.runtime.health import HealthChecks
-from kubeloop.testing import APIServer
 from kubeloop.workqueue import WorkQueue
+from kubeloop_testing import APIServer
 
 CONFIGMAPS = "/api/v1/namespaces/default/configmaps"
 EVIL = '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"evil"}}'

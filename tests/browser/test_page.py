@@ -12,8 +12,8 @@ from playwright.async_api import Browser, Page, expect
 from kubeloop.inspector import Inspector, Replay, record_url
 from kubeloop.kit import running
 from kubeloop.runtime import Client, Manager
-from kubeloop.testing import APIServer, Match
 from kubeloop.wire.core.v1 import ConfigMap, Secret
+from kubeloop_testing import APIServer, Match
 
 from .conftest import Windows, a_config, a_secret
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from playwright.async_api import Browser, Page, expect
 
-from kubeloop.testing.simulation.explorer import Exploration, FailedRun
-from kubeloop.testing.simulation.scenarios import Failure, RunResult, Scenario, TimelineEntry
-from kubeloop.testing.simulation.trace_page import write_page
+from kubeloop_testing.simulation.explorer import Exploration, FailedRun
+from kubeloop_testing.simulation.scenarios import Failure, RunResult, Scenario, TimelineEntry
+from kubeloop_testing.simulation.trace_page import write_page
 
 HOSTILE = "</script><script>document.title = 'hostile'</script><img src=x onerror='alert(1)'>"
 TIMELINE = (

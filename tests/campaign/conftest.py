@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kubeloop.testing import APIServer
-from kubeloop.testing.threads import LoopThread
+from kubeloop_testing import APIServer
+from kubeloop_testing.threads import LoopThread
 
 from .faults import Embedded
 from .quick_clock import QuickClock

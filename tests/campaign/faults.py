@@ -13,9 +13,9 @@ from random import Random
 from typing import final
 
 from kubeloop.config import ClusterConfig
-from kubeloop.testing import APIServer
-from kubeloop.testing.server.faults import Match, Reply
-from kubeloop.testing.server.statuses import expired
+from kubeloop_testing import APIServer
+from kubeloop_testing.server.faults import Match, Reply
+from kubeloop_testing.server.statuses import expired
 
 from .scenario import Scenario
 

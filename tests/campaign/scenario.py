@@ -22,9 +22,9 @@ from kubeloop.config import ClusterConfig
 from kubeloop.errors import KubeError
 from kubeloop.meta import ObjectKey
 from kubeloop.runtime import Client
-from kubeloop.testing.threads import LoopThread
 from kubeloop.wire.core.v1 import ConfigMap, Container, PodSpec, PodTemplate, PodTemplateSpec
 from kubeloop.wire.meta.v1 import ObjectMeta
+from kubeloop_testing.threads import LoopThread
 from tests.support.change_history import ChangeHistory, Identity, cached_versions
 
 from .leftovers import open_resources, task_names

@@ -6,7 +6,7 @@ import gc
 
 import pytest
 
-from kubeloop.testing.threads import LoopThread
+from kubeloop_testing.threads import LoopThread
 
 from .campaign import FAULTS, SEED, order, run_campaign
 from .faults import EMBEDDED, NETWORK, Embedded

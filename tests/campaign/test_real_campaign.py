@@ -16,8 +16,8 @@ import msgspec
 import pytest
 
 from kubeloop.config import ClusterConfig
-from kubeloop.testing import ControlPlane
-from kubeloop.testing.threads import LoopThread
+from kubeloop_testing import ControlPlane
+from kubeloop_testing.threads import LoopThread
 
 from .campaign import FAULTS, SEED, order, run_campaign
 from .faults import NETWORK, Fault

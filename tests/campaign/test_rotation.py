@@ -12,8 +12,8 @@ import pytest
 from kubeloop.cache import Change
 from kubeloop.config import ClusterConfig
 from kubeloop.config.tls import CA_AGE
-from kubeloop.testing import APIServer
-from kubeloop.testing.threads import LoopThread
+from kubeloop_testing import APIServer
+from kubeloop_testing.threads import LoopThread
 
 from .faults import Embedded
 from .scenario import Scenario, scenario_at

@@ -18,10 +18,10 @@ from typing import Protocol, final
 import aiohttp
 
 from kubeloop.config import ClusterConfig
-from kubeloop.testing.control_plane import ControlPlane
-from kubeloop.testing.server import Service
-from kubeloop.testing.server.access.certs import KeyPair, load_into
-from kubeloop.testing.server.kubelet.programs import ContainerMatch, PortHandler
+from kubeloop_testing.control_plane import ControlPlane
+from kubeloop_testing.server import Service
+from kubeloop_testing.server.access.certs import KeyPair, load_into
+from kubeloop_testing.server.kubelet.programs import ContainerMatch, PortHandler
 
 __all__ = ["CONTROLLERS", "UNCACHED", "Server", "embedded", "envtest"]
 

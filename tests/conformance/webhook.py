@@ -14,7 +14,7 @@ import msgspec
 from aiohttp import web
 
 from kubeloop.kit import listen
-from kubeloop.testing.server.access.certs import Authority, server_context
+from kubeloop_testing.server.access.certs import Authority, server_context
 
 __all__ = ["FakeWebhook", "patch_of", "running_webhook"]
 

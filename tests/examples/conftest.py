@@ -13,7 +13,6 @@ import pytest
 
 from kubeloop.clients import APIClient
 from kubeloop.config import ClusterConfig
-from kubeloop.testing import APIServer
 from kubeloop.wire.admissionregistration.v1 import (
     MutatingWebhookConfiguration,
     ValidatingWebhookConfiguration,
@@ -21,6 +20,7 @@ from kubeloop.wire.admissionregistration.v1 import (
 from kubeloop.wire.apiextensions.v1 import CustomResourceDefinition
 from kubeloop.wire.core.v1 import Node
 from kubeloop.wire.yaml import dump_document, load_document
+from kubeloop_testing import APIServer
 
 from .embedded_controllers import Server
 

@@ -12,11 +12,11 @@ from typing import TypeAlias
 
 from kubeloop.clients import ALL_NAMESPACES, APIClient
 from kubeloop.kit import TaskOwner
-from kubeloop.testing import APIServer, ControlPlane
 from kubeloop.wire.apps.v1 import Deployment, DeploymentCondition
 from kubeloop.wire.batch.v1 import Job
 from kubeloop.wire.core.v1 import Pod
 from kubeloop.wire.meta.v1 import ObjectMeta
+from kubeloop_testing import APIServer, ControlPlane
 
 from .node import node, result_of
 

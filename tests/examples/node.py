@@ -19,9 +19,9 @@ from aiohttp import web
 from kubeloop.clients import ALL_NAMESPACES, APIClient
 from kubeloop.errors import ApiError
 from kubeloop.kit import TaskOwner
-from kubeloop.testing import ControlPlane
 from kubeloop.wire.core.v1 import Node, Pod
 from kubeloop.wire.meta.v1 import ObjectMeta
+from kubeloop_testing import ControlPlane
 from tests.support.https import serve_app
 
 

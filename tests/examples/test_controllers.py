@@ -16,10 +16,10 @@ from kubeloop.errors import Forbidden
 from kubeloop.kit import running
 from kubeloop.meta import GroupVersionKind, controller_of
 from kubeloop.runtime import Manager, WebhookServer
-from kubeloop.testing.server.access.certs import Authority
 from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.core.v1 import ConfigMap, Container, Event, Pod, PodSpec
 from kubeloop.wire.meta.v1 import ObjectMeta
+from kubeloop_testing.server.access.certs import Authority
 
 from .embedded_controllers import Server, controllers
 

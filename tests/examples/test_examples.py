@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 
 from kubeloop.clients import APIClient
-from kubeloop.testing import APIServer, Match
 from kubeloop.wire.apiextensions.v1 import CustomResourceDefinition
 from kubeloop.wire.core.v1 import Container, Node, Pod, PodSpec
 from kubeloop.wire.meta.v1 import ObjectMeta
+from kubeloop_testing import APIServer, Match
 
 from .embedded_controllers import Server, controllers
 

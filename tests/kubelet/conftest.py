@@ -12,8 +12,6 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from kubeloop.testing import ControlPlane, ControlPlaneFailed, assets_folder
-from kubeloop.testing.control_plane import cached_assets
 from kubeloop.wire.core.v1 import (
     Container,
     DaemonEndpoint,
@@ -26,6 +24,8 @@ from kubeloop.wire.core.v1 import (
     PodStatus,
 )
 from kubeloop.wire.meta.v1 import ObjectMeta
+from kubeloop_testing import ControlPlane, ControlPlaneFailed, assets_folder
+from kubeloop_testing.control_plane import cached_assets
 
 PROGRAM = cached_assets() / "stand-in-kubelet"
 

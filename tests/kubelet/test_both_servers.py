@@ -21,7 +21,7 @@ import pytest_asyncio
 
 from kubeloop.config import ClusterConfig
 from kubeloop.kit import spdy
-from kubeloop.testing import APIServer, ControlPlane, Process
+from kubeloop_testing import APIServer, ControlPlane, Process
 from tests.support.spdy_tunnel import Tunnel
 
 pytestmark = [pytest.mark.timeout(90), pytest.mark.asyncio(loop_scope="session")]

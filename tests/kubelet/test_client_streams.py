@@ -12,7 +12,7 @@ import pytest
 
 from kubeloop.errors import InternalError, NotFound
 from kubeloop.streams import LogLine, NonZeroExitCode, PortForwardFailed
-from kubeloop.testing import ControlPlane
+from kubeloop_testing import ControlPlane
 
 pytestmark = [pytest.mark.timeout(90), pytest.mark.asyncio(loop_scope="session")]
 

@@ -17,7 +17,7 @@ import pytest
 from kubeloop.errors import InternalError
 from kubeloop.rest import Request
 from kubeloop.streams import CopyFailed
-from kubeloop.testing import ControlPlane
+from kubeloop_testing import ControlPlane
 
 pytestmark = [pytest.mark.timeout(90), pytest.mark.asyncio(loop_scope="session")]
 

@@ -11,7 +11,7 @@ from typing import final
 
 import pytest
 
-from kubeloop.testing import ControlPlane, assets_folder
+from kubeloop_testing import ControlPlane, assets_folder
 
 pytestmark = [pytest.mark.timeout(90), pytest.mark.asyncio(loop_scope="session")]
 

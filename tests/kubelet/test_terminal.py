@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from kubeloop.testing import ControlPlane
+from kubeloop_testing import ControlPlane
 from tests.cli.conftest import Terminal, command, on_terminal
 
 pytestmark = pytest.mark.timeout(90)

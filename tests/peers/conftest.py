@@ -1,6 +1,6 @@
 """Other people's programs against the embedded server, over TLS and with roles.
 
-The fixtures are those of `kubeloop.testing.plugin`: `--kube envtest` runs the same tests
+The fixtures are those of `kubeloop_testing.plugin`: `--kube envtest` runs the same tests
 against a real control plane.
 """
 

@@ -10,9 +10,9 @@ import pytest
 from bench.cluster import client_go
 from bench.line_process import line_process
 from kubeloop.blocking import Client
-from kubeloop.testing import APIServer, ControlPlane
 from kubeloop.wire.core.v1 import Container, Pod, PodSpec
 from kubeloop.wire.meta.v1 import ObjectMeta
+from kubeloop_testing import APIServer, ControlPlane
 
 PROTOBUF = "application/vnd.kubernetes.protobuf"
 

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from kubeloop.blocking import Client
-from kubeloop.testing import File, Kubelet, Link, Process
 from kubeloop.wire.core.v1 import Pod
+from kubeloop_testing import File, Kubelet, Link, Process
 from tests.support.kubectl import Kubectl
 
 pytestmark = [

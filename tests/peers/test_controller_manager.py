@@ -19,11 +19,11 @@ import pytest
 from kubeloop.clients import DrainFailed
 from kubeloop.config import ClusterConfig
 from kubeloop.runtime import Client
-from kubeloop.testing import APIServer, ControlPlane
-from kubeloop.testing.control_plane import CONTROLLER_MANAGER, cached_assets
-from kubeloop.testing.server.access.certs import write_key
-from kubeloop.testing.server.access.signing import SigningKey
 from kubeloop.wire.apps.v1 import DaemonSet, StatefulSet
+from kubeloop_testing import APIServer, ControlPlane
+from kubeloop_testing.control_plane import CONTROLLER_MANAGER, cached_assets
+from kubeloop_testing.server.access.certs import write_key
+from kubeloop_testing.server.access.signing import SigningKey
 from tests.support.clocks import FastClock
 from tests.support.kubectl import Kubectl
 

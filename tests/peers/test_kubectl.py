@@ -11,9 +11,9 @@ from typing import Any
 import click
 import pytest
 
-from kubeloop.cli.program import ONLY_KUBECTL
-from kubeloop.cli.program import kubeloop as program
-from kubeloop.testing import APIServer
+from kubeloop_cli.program import ONLY_KUBECTL
+from kubeloop_cli.program import kubeloop as program
+from kubeloop_testing import APIServer
 from tests.support.kubectl import Kubectl
 
 DEPLOYMENT = """

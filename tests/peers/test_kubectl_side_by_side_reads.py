@@ -16,10 +16,10 @@ import pytest
 from click.testing import CliRunner
 
 from kubeloop import blocking
-from kubeloop.cli.program import kubeloop as program
 from kubeloop.kit import SystemClock, Timeout, Timer
-from kubeloop.testing import APIServer, Workloads
-from kubeloop.testing.threads import LoopThread
+from kubeloop_cli.program import kubeloop as program
+from kubeloop_testing import APIServer, Workloads
+from kubeloop_testing.threads import LoopThread
 
 STATE = Path(__file__).with_name("reads.yaml")
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "cli.md"

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from kubeloop.testing import APIServer
-from kubeloop.testing.workloads import Workloads
+from kubeloop_testing import APIServer
+from kubeloop_testing.workloads import Workloads
 
 OBJECTS = """
 {apiVersion: v1, kind: Namespace, metadata: {name: shop}}
@@ -269,7 +269,7 @@ def plain(obj: dict[str, Any]) -> dict[str, Any]:
 def sides(tmp_path: Path, kubectl_program: str, kubectl_cache: Path) -> list[Side]:
     commands = {
         "kubectl": [kubectl_program, f"--cache-dir={kubectl_cache}"],
-        "kubeloop": [sys.executable, "-m", "kubeloop"],
+        "kubeloop": [sys.executable, "-m", "kubeloop_cli"],
     }
     found = []
     for name, command in commands.items():

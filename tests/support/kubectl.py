@@ -14,7 +14,7 @@ from typing import final
 import pytest
 from assets import KUBERNETES
 
-from kubeloop.testing.control_plane import cached_assets
+from kubeloop_testing.control_plane import cached_assets
 
 __all__ = ["Kubectl", "find_kubectl", "kubectl", "kubectl_cache", "kubectl_program"]
 

@@ -22,7 +22,6 @@ import re
 import shlex
 import subprocess
 import sys
-import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -30,9 +29,10 @@ from typing import NamedTuple
 import click
 
 import kubeloop
-from kubeloop.cli.program import ONLY_KUBECTL
-from kubeloop.cli.program import kubeloop as program
 from kubeloop.wire import class_for, resources
+from kubeloop_cli.program import ONLY_KUBECTL
+from kubeloop_cli.program import kubeloop as program
+from tests.support.distributions import EXTRAS, ROOT
 
 __all__ = [
     "ROOT",
@@ -48,9 +48,6 @@ __all__ = [
     "unknown_names",
     "word_problem",
 ]
-
-ROOT = Path(__file__).parent.parent.parent
-_PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 # Columns of tables that are about other programs, or about what not to write.
 _FOREIGN_COLUMN = re.compile(
@@ -83,7 +80,7 @@ RECEIVERS: Mapping[str, tuple[str, ...]] = {
     "page": ("Inspector",),
     "pod": ("Pod",),
     "pods": ("PodClient", "blocking.PodClient", "SharedInformer[Pod]"),
-    "process": ("Process", "kubeloop.testing.Process"),
+    "process": ("Process", "kubeloop_testing.Process"),
     "queue": ("PriorityQueue[str]", "RateLimitingQueue[str]", "DeltaFIFO"),
     "recorder": ("EventRecorder", "FakeRecorder"),
     "reflector": ("Reflector",),
@@ -161,7 +158,7 @@ def lines_of_blocks(page: str) -> Iterator[Span]:
 
 def docstring_spans() -> Iterator[Span]:
     """The code in the docstrings that the reference shows, with their examples."""
-    for package in sorted(_PACKAGES - {"cli"}):
+    for package in sorted(_PACKAGES):
         module = importlib.import_module(f"kubeloop.{package}")
         yield from _spans_in(module.__name__, inspect.getdoc(module) or "")
     for name in _public_names():
@@ -187,7 +184,7 @@ def help_lines() -> Iterator[Span]:
 
 
 def _docstrings(value: object) -> Iterator[tuple[str, str]]:
-    if not getattr(value, "__module__", "").startswith("kubeloop."):
+    if not getattr(value, "__module__", "").startswith("kubeloop"):
         return
     yield "", inspect.getdoc(value) or ""
     if isinstance(value, type):
@@ -274,7 +271,7 @@ def _python_problem(words: Sequence[str]) -> str:
 def _pip_problem(words: Sequence[str]) -> str:
     extras = re.findall(r"\[([\w,]+)\]", " ".join(words))
     named = {name for each in extras for name in each.split(",")}
-    unknown = named - {*_PROJECT["optional-dependencies"]}
+    unknown = named - {*EXTRAS}
     return f"no extra {', '.join(unknown)}" if unknown else ""
 
 
@@ -297,7 +294,12 @@ _CHECKS = {
 @functools.cache
 def _all_options() -> frozenset[str]:
     """The options of all commands, of the pytest plugin, and of the project's own tools."""
-    folders = (ROOT / "src/kubeloop/testing", ROOT / "bench", ROOT / "tools", ROOT / "tests")
+    folders = (
+        ROOT / "packages/kubeloop-testing/src/kubeloop_testing",
+        ROOT / "bench",
+        ROOT / "tools",
+        ROOT / "tests",
+    )
     texts = [path.read_text(encoding="utf-8") for each in folders for path in each.rglob("*.py")]
     declared = re.findall(r'add(?:_argument|option)\(\s*"(--[\w-]+)"', "".join(texts))
     ours = {option for command in _commands(program) for option in _options(command)}
@@ -322,8 +324,9 @@ def flag_problem(text: str) -> str:
 
 
 def _public_names() -> list[str]:
-    """The dotted names of `tests/public_names.txt`, without the generated kinds."""
-    lines = (ROOT / "tests/public_names.txt").read_text(encoding="utf-8").split()
+    """The dotted names of the golden files, without the generated kinds."""
+    files = sorted(ROOT.glob("packages/*/public_names.txt"))
+    lines = [name for file in files for name in file.read_text(encoding="utf-8").split()]
     return [name for name in lines if not name.startswith("kubeloop.wire.") or name.count(".") == 2]
 
 
@@ -449,8 +452,8 @@ class _Names(ast.NodeTransformer):
 @functools.cache
 def _identifiers() -> frozenset[str]:
     """All names and words of short texts in the code: parameters, fields, metrics, fixtures."""
-    found = {*dir(builtins), *_public()}
-    for path in (ROOT / "src/kubeloop").rglob("*.py"):
+    found = {*dir(builtins), *_public(), "kubeloop_cli", "kubeloop_testing"}
+    for path in ROOT.glob("packages/*/src/**/*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             match node:
                 case ast.Name(id=name) | ast.Attribute(attr=name) | ast.arg(arg=name):
@@ -474,7 +477,8 @@ def word_problem(text: str) -> str:
 
 @functools.cache
 def _tests() -> frozenset[str]:
-    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py")]
+    files = [*ROOT.glob("tests/**/test_*.py"), *ROOT.glob("packages/*/tests/**/test_*.py")]
+    texts = [path.read_text(encoding="utf-8") for path in files]
     return frozenset(re.findall(r"^(?:async )?def (test_\w+)", "".join(texts), re.MULTILINE))
 
 
@@ -574,6 +578,7 @@ from __future__ import annotations
 from typing import Any
 
 import kubeloop
+import kubeloop_testing
 from kubeloop import Client, ClusterConfig, Context, Manager, Result, blocking
 from kubeloop.cache import *
 from kubeloop.clients import (
@@ -587,7 +592,7 @@ from kubeloop.kit import Backoff, ManualClock, TaskOwner
 from kubeloop.rest import Response, RESTClient
 from kubeloop.runtime import WebhookServer
 from kubeloop.streams import ExecResult, Process
-from kubeloop.testing import APIServer, World
+from kubeloop_testing import APIServer, World
 from kubeloop.wire.apiextensions.v1 import CustomResourceDefinition
 from kubeloop.wire.apps.v1 import Deployment
 from kubeloop.wire.autoscaling.v1 import Scale

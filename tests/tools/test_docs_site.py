@@ -35,7 +35,7 @@ NAMES = (
         ("[changes](CHANGELOG.md)", "[changes](changelog.md)"),
         ("[examples](examples)", "[examples](how-to/examples.md)"),
         ("[elsewhere](https://semver.org)", "[elsewhere](https://semver.org)"),
-        ("[the tests](tests/conftest.py)", "the tests"),
+        ("[the tests](conftest.py)", "the tests"),
     ],
 )
 def test_a_link_of_the_repository_works_on_the_site(at_the_top: str, on_the_site: str) -> None:

@@ -336,8 +336,8 @@ def test_what_only_version_3_says_is_written_for_the_embedded_server() -> None:
 
 
 GENERATED = [
-    *ROOT.glob("src/kubeloop/wire/*/*.py"),
-    ROOT / "src/kubeloop/clients/_generated/clientset.py",
+    *ROOT.glob("packages/kubeloop/src/kubeloop/wire/*/*.py"),
+    ROOT / "packages/kubeloop/src/kubeloop/clients/_generated/clientset.py",
 ]
 
 

@@ -12,8 +12,8 @@ from kubeloop_generate.document import BadDocument
 from kubeloop_generate.go_sources import PROGRAM, go_packages, messages_of, render_groups
 from kubeloop_generate.protobuf import NUMBERS
 
-from kubeloop.testing.server.values.go_types import go_type_of, source_version
 from kubeloop.wire import resources
+from kubeloop_testing.server.values.go_types import go_type_of, source_version
 
 ROOT = Path(__file__).parents[2]
 
@@ -33,7 +33,9 @@ def test_the_program_is_pinned_to_the_version_of_kube_apiserver() -> None:
 
 def test_the_tables_were_written_with_that_version() -> None:
     """If this fails, run: make go-types"""
-    recorded = (ROOT / "tests/testing/server/round_trips.json").read_text(encoding="utf-8")
+    recorded = (ROOT / "packages/kubeloop-testing/tests/testing/server/round_trips.json").read_text(
+        encoding="utf-8"
+    )
     numbers = json.loads(NUMBERS.read_text("utf-8"))
 
     assert source_version() == MODULES
@@ -123,6 +125,8 @@ def test_the_program_imports_the_packages_of_all_models() -> None:
     """If this fails, run: make go-types generate"""
     text = (PROGRAM / "groups.go").read_text("utf-8")
     imported = {f"{group}_{version}" for group, version in re.findall(r'/(\w+)/(v\w+)"', text)}
-    modules = {path.stem for path in ROOT.glob("src/kubeloop/wire/_generated/*_v*.py")}
+    modules = {
+        path.stem for path in ROOT.glob("packages/kubeloop/src/kubeloop/wire/_generated/*_v*.py")
+    }
 
     assert modules - {"meta_v1"} == imported

@@ -23,8 +23,9 @@ EXAMPLE = re.compile(r"`v?[01]\.\d+(\.\d+)?`|VERSION=v1")
 
 def _sources() -> list[Path]:
     paths = [ROOT / name for name in ("Makefile", "CONTRIBUTING.md", "README.md", "mkdocs.yml")]
-    for folder in ("src", "tools", "docs", ".ci", ".github"):
-        paths += [path for path in (ROOT / folder).rglob("*") if path.is_file()]
+    folders = [ROOT / name for name in ("tools", "docs", ".ci", ".github")]
+    for folder in (*folders, *ROOT.glob("packages/*/src")):
+        paths += [path for path in folder.rglob("*") if path.is_file()]
     return [
         path
         for path in paths

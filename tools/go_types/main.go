@@ -1,7 +1,7 @@
 // Prints the facts of the Go types of the Kubernetes API as JSON, for every type that a kind of
 // the built-in group versions (groups.go) reaches. `make go-types` runs it.
 //
-//	go run . > ../../src/kubeloop/testing/server/values/go_types.json
+//	go run . > ../../packages/kubeloop-testing/src/kubeloop_testing/server/values/go_types.json
 //	go run . round-trips < objects
 //
 // `kinds` has the Go type of each kind, by apiVersion and kind. `types` has the fields of each Go

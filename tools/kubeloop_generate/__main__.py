@@ -27,7 +27,7 @@ from .outputs import stale_files, update
 from .protobuf import messages_in
 from .render import describe, groups_of, render
 
-ROOT = Path(__file__).parents[2] / "src" / "kubeloop"
+ROOT = Path(__file__).parents[2] / "packages/kubeloop/src/kubeloop"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -15,7 +15,7 @@ import msgspec
 
 from kubeloop.rest import path_request
 from kubeloop.runtime import Client
-from kubeloop.testing import ControlPlane
+from kubeloop_testing import ControlPlane
 
 from .document import BadDocument
 

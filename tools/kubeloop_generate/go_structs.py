@@ -10,7 +10,10 @@ from typing import Any, NamedTuple
 
 __all__ = ["GO_TYPES", "GoField", "go_fields"]
 
-GO_TYPES = Path(__file__).parents[2] / "src/kubeloop/testing/server/values/go_types.json"
+GO_TYPES = (
+    Path(__file__).parents[2]
+    / "packages/kubeloop-testing/src/kubeloop_testing/server/values/go_types.json"
+)
 
 
 class GoField(NamedTuple):

@@ -1,7 +1,7 @@
 """Writes the OpenAPI document of the built-in kinds as data, for the embedded server.
 
 Guarantees: no descriptions; the same document gives the same bytes before compression.
-See also: `kubeloop.testing.server.describe.openapi_data` (reads it).
+See also: `kubeloop_testing.server.describe.openapi_data` (reads it).
 """
 
 from __future__ import annotations

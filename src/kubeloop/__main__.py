@@ -1,8 +1,0 @@
-"""`python -m kubeloop`: the command line, where its script is not on the PATH."""
-
-from __future__ import annotations
-
-from kubeloop.cli import main
-
-if __name__ == "__main__":
-    main()
