@@ -155,3 +155,14 @@ def test_a_pod_with_its_own_users_may_run_as_root_in_them() -> None:
 
     assert reasons("restricted", containers=containers, hostUsers=False) == []
     assert reasons("restricted", containers=containers) == ["runAsNonRoot != true", "runAsUser=0"]
+
+
+async def test_a_new_node_is_tainted_until_it_is_ready(api: Api) -> None:
+    taint = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
+
+    created = await api.create("/api/v1/nodes", {"metadata": {"name": "a"}})
+    tainted = {"metadata": {"name": "b"}, "spec": {"taints": [taint]}}
+    same = await api.create("/api/v1/nodes", tainted)
+
+    assert created.json["spec"]["taints"] == [taint]
+    assert same.json["spec"]["taints"] == [taint]

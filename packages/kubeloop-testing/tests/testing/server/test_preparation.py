@@ -257,15 +257,6 @@ def test_the_status_of_a_node_is_kept_at_creation() -> None:
     )
 
 
-def test_a_new_node_is_tainted_until_it_is_ready() -> None:
-    taint = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
-
-    found = prepare_for_create("", "Node", {"metadata": {"name": "n"}}, Reservation(Allocator()))
-
-    assert found["spec"]["taints"] == [taint]
-    assert prepare_for_create("", "Node", found, Reservation(Allocator())) == found
-
-
 def test_a_new_definition_has_only_its_storage_version_stored() -> None:
     crd = {"spec": {"versions": [{"name": "v1", "storage": True}]}, "status": {"conditions": [1]}}
 

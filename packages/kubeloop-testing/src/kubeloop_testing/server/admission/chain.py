@@ -49,6 +49,9 @@ def _by_resource(
 
 _CREATE = tuple(plugin.create for plugin in PLUGINS if plugin.create is not None)
 _MUTATE = _by_resource(plugin.mutate for plugin in PLUGINS)
+_VALIDATE_WORKLOADS = tuple(
+    plugin.validate_workload for plugin in PLUGINS if plugin.validate_workload is not None
+)
 _VALIDATE = _by_resource(plugin.validate for plugin in PLUGINS)
 _DELETE = _by_resource(plugin.delete for plugin in PLUGINS)
 
@@ -120,7 +123,8 @@ class AdmissionChain:
     def review(self, call: Call, obj: Object, old: Object | None) -> list[str]:
         """The warnings of the validating plugins. Raises `StatusError`."""
         warnings: list[str] = []
-        for validate in _VALIDATE.get(call.served.storage, ()):
+        by_kind = _VALIDATE_WORKLOADS if call.served.strategy.pod_template else ()
+        for validate in (*_VALIDATE.get(call.served.storage, ()), *by_kind):
             warnings += validate(self._cluster, call, obj, old)
         return warnings
 

@@ -53,6 +53,8 @@ class Plugin(msgspec.Struct, frozen=True):
     mutate: Mapping[Resource, Callable[[Cluster, Call, Object], Object]] = {}
     # The warnings about a new object, or one that is the old one changed.
     validate: Mapping[Resource, Callable[[Cluster, Call, Object, Object | None], list[str]]] = {}
+    # The same for every kind with a pod template.
+    validate_workload: Callable[[Cluster, Call, Object, Object | None], list[str]] | None = None
     # Before a deletion.
     delete: Mapping[Resource, Callable[[Cluster, Call], None]] = {}
 

@@ -1,9 +1,8 @@
 """The admission plugins of kube-apiserver that are enabled by default, except webhooks.
 
-`PLUGINS` has the order of kube-apiserver (`AllOrderedPlugins`). What depends on the spec of one
-object alone is part of the preparation of its kind, where it is cached with the spec:
-DefaultTolerationSeconds (pods), TaintNodesByCondition (nodes), and the priority 0 that Priority
-gives to pods without a class.
+`PLUGINS` has the order of kube-apiserver (`AllOrderedPlugins`). What depends on the spec of a pod
+alone is part of the preparation of pods, where it is cached with the spec:
+DefaultTolerationSeconds, and the priority 0 that Priority gives to pods without a class.
 
 Guarantees: objects are never changed in place.
 See also: what a plugin is (`plugin`), when plugins run (`chain`).
@@ -28,12 +27,14 @@ from .pod_topology_labels import POD_TOPOLOGY_LABELS
 from .priority import PRIORITY
 from .runtime_class import RUNTIME_CLASS
 from .storage_object_in_use_protection import STORAGE_OBJECT_IN_USE_PROTECTION
+from .taint_nodes_by_condition import TAINT_NODES_BY_CONDITION
 
 __all__ = ["PLUGINS"]
 
 PLUGINS: Final[tuple[Plugin, ...]] = (
     NAMESPACE_LIFECYCLE,
     LIMIT_RANGER,
+    TAINT_NODES_BY_CONDITION,
     POD_SECURITY,
     PRIORITY,
     DEFAULT_STORAGE_CLASS,

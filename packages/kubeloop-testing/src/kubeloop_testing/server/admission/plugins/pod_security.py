@@ -30,12 +30,6 @@ _ENFORCE, _WARN, _AUDIT = (f"{_PREFIX}{mode}" for mode in ("enforce", "warn", "a
 _VERSION: Final = re.compile(r"latest|v1\.(0|[1-9][0-9]*)")
 _NAMESPACES: Final = ("", "namespaces")
 _POD_PARTS: Final = ("", "ephemeralcontainers", "resize")
-# The workloads; their kinds say where the pod template is.
-_CONTROLLERS: Final = (
-    *(("", "podtemplates"), ("", "replicationcontrollers")),
-    *(("apps", plural) for plural in ("daemonsets", "deployments", "replicasets", "statefulsets")),
-    *(("batch", "cronjobs"), ("batch", "jobs")),
-)
 
 
 class _Policy(NamedTuple):
@@ -67,9 +61,7 @@ def _check_pod(namespace: Mapping[str, Any], pod: Object, old: Object | None) ->
     return _warnings(warned, meta, spec)
 
 
-def _check_controller(
-    namespace: Mapping[str, Any], obj: Object, path: tuple[str, ...]
-) -> list[str]:
+def _check_workload(namespace: Mapping[str, Any], obj: Object, path: tuple[str, ...]) -> list[str]:
     """The warnings for the pod template of a workload, which is at `path`."""
     template = value_at(obj, *path)
     if not isinstance(template, dict):
@@ -197,10 +189,11 @@ def _validate_pod(cluster: Cluster, call: Call, pod: Object, old: Object | None)
     return [] if namespace is None else _check_pod(namespace, pod, old)
 
 
-def _validate_controller(cluster: Cluster, call: Call, obj: Object, _: Object | None) -> list[str]:
+def _validate_workload(cluster: Cluster, call: Call, obj: Object, _: Object | None) -> list[str]:
     namespace = None if call.part else _restricting_namespace(cluster, call)
-    path = call.served.strategy.pod_template
-    return [] if namespace is None else _check_controller(namespace, obj, path)
+    if namespace is None:
+        return []
+    return _check_workload(namespace, obj, call.served.strategy.pod_template)
 
 
 def _restricting_namespace(cluster: Cluster, call: Call) -> Object | None:
@@ -211,9 +204,6 @@ def _restricting_namespace(cluster: Cluster, call: Call) -> Object | None:
 
 POD_SECURITY: Final = Plugin(
     "PodSecurity",
-    validate={
-        _NAMESPACES: _validate_namespace,
-        PODS: _validate_pod,
-        **dict.fromkeys(_CONTROLLERS, _validate_controller),
-    },
+    validate={_NAMESPACES: _validate_namespace, PODS: _validate_pod},
+    validate_workload=_validate_workload,
 )

@@ -1,4 +1,4 @@
-"""Node: defaults, preparation, validation, warnings and columns."""
+"""Node: defaults, validation, warnings and columns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from ..rules.address_warnings import network_warnings
 from ..rules.cell_text import age_of, condition_of, items_at, name_of, or_else
 from ..rules.resource_rules import check_amount
 from ..rules.scheduling_validation import EFFECTS
-from ..rules.tolerations import TOLERATED_TAINTS
 from ..rules.value_rules import (
     check_choice,
     check_cidr,
@@ -40,16 +39,6 @@ def _node_status(status: JsonObject) -> JsonObject:
     # `SetDefaults_NodeStatus`.
     capacity = status.get("capacity")
     return with_defaults(status, {"allocatable": dict(capacity)}) if capacity else status
-
-
-def _with_not_ready(spec: JsonObject) -> JsonObject:
-    # TaintNodesByCondition: no pod runs on a new node before the node controller allows it.
-    taints = spec.get("taints") or []
-    own = {"key": TOLERATED_TAINTS[0], "effect": "NoSchedule"}
-    has_taint = any(
-        each.get("key") == own["key"] and each.get("effect") == own["effect"] for each in taints
-    )
-    return spec if has_taint else {**spec, "taints": [*taints, own]}
 
 
 def _validate(obj: Json, old: Json | None) -> Causes:
@@ -177,7 +166,6 @@ KIND: Final = Kind(
         lambda obj: map_field(obj, "status", _node_status),
     ),
     keeps_new_status=True,
-    prepare_new=lambda obj: map_field(obj, "spec", _with_not_ready, make=True),
     validate=_validate,
     validate_parts={"status": _validate},
     warn=_warn,

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from kubeloop.wire import JsonObject
 
-__all__ = ["TOLERATED_TAINTS", "with_default_tolerations"]
+__all__ = ["with_default_tolerations"]
 
 # The taints that the admission plugin DefaultTolerationSeconds tolerates for five minutes.
-TOLERATED_TAINTS: Final = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+_TOLERATED: Final = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 
 
 def with_default_tolerations(spec: JsonObject) -> JsonObject:
@@ -18,7 +18,7 @@ def with_default_tolerations(spec: JsonObject) -> JsonObject:
     tolerations = spec.get("tolerations") or []
     missing = [
         {"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
-        for key in TOLERATED_TAINTS
+        for key in _TOLERATED
         if not any(_tolerates(each, key) for each in tolerations)
     ]
     return {**spec, "tolerations": [*tolerations, *missing]} if missing else spec
