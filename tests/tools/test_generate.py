@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from assets import KUBERNETES
-from kubeloop_generate.__main__ import check_version, generate, main
+from kubeloop_generate.__main__ import LIBRARY, check_version, generate, main
 from kubeloop_generate.api_server import Documents
 from kubeloop_generate.discovery import rows_in
 from kubeloop_generate.document import BadDocument, classes_in
@@ -277,7 +277,7 @@ def test_checking_tells_what_would_change_and_writes_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert generate(DOCUMENTS, tmp_path, check=True) == 1
-    assert f"would change: {tmp_path / 'wire' / '_generated' / 'shop_v1.py'}" in (
+    assert f"would change: {tmp_path / LIBRARY / 'wire' / '_generated' / 'shop_v1.py'}" in (
         capsys.readouterr().err
     )
     assert list(tmp_path.iterdir()) == []
@@ -288,7 +288,7 @@ def test_checking_tells_what_would_change_and_writes_nothing(
 @pytest.mark.parametrize("package", ["wire", "clients"])
 def test_a_file_that_is_no_longer_generated_is_removed(tmp_path: Path, package: str) -> None:
     generate(DOCUMENTS, tmp_path)
-    stale = tmp_path / package / "_generated" / "old_v1.py"
+    stale = tmp_path / LIBRARY / package / "_generated" / "old_v1.py"
     stale.write_text("# Generated from x by tools/kubeloop_generate. Do not edit.\n")
 
     assert generate(DOCUMENTS, tmp_path, check=True) == 1

@@ -6,7 +6,7 @@ import ast
 from pathlib import Path
 
 import pytest
-from kubeloop_generate.__main__ import generate
+from kubeloop_generate.__main__ import LIBRARY, generate
 from kubeloop_generate.api_server import Documents
 from kubeloop_generate.clientset import render_clientset
 from kubeloop_generate.discovery import ResourceRow
@@ -53,7 +53,7 @@ def test_the_clients_are_written_beside_wire(tmp_path: Path) -> None:
 
     assert generate(documents, tmp_path) == 0
 
-    written = tmp_path / "clients" / "_generated" / "clientset.py"
+    written = tmp_path / LIBRARY / "clients" / "_generated" / "clientset.py"
     assert "def orders(self) -> ResourceClient[shop_v1.Order]:" in written.read_text("utf-8")
     written.write_text("changed")
     assert generate(documents, tmp_path, check=True) == 1

@@ -27,7 +27,9 @@ from .outputs import stale_files, update
 from .protobuf import messages_in
 from .render import describe, groups_of, render
 
-ROOT = Path(__file__).parents[2] / "packages/kubeloop/src/kubeloop"
+ROOT = Path(__file__).parents[2]
+LIBRARY = "packages/kubeloop/src/kubeloop"
+SERVER = "packages/kubeloop-testing/src/kubeloop_testing/server"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -58,17 +60,18 @@ def check_version(documents: Documents) -> None:
 
 
 def generate(documents: Documents, root: Path, *, check: bool = False) -> int:
-    """Generate or check the files in `root`, the folder of the package; returns the exit code."""
+    """Generate or check the files in `root`, a clone of the repository; returns the exit code."""
     rows, classes = rows_in(documents.discovery), classes_in(documents.openapi)
     source = describe(documents.version)
     models = render(classes, rows, source=source, messages=messages_in(classes))
     clients = render_clientset(rows, groups_of(rows, classes), source=source)
+    library = root / LIBRARY
     files: dict[Path, str | bytes] = {
-        **{root / "wire" / name: text for name, text in models.items()},
-        **{root / "clients" / name: text for name, text in clients.items()},
+        **{library / "wire" / name: text for name, text in models.items()},
+        **{library / "clients" / name: text for name, text in clients.items()},
     }
-    stale = stale_files(root / "wire", files) + stale_files(root / "clients", files)
-    files[root / "testing/server/describe/_generated" / NAME] = compressed(
+    stale = stale_files(library / "wire", files) + stale_files(library / "clients", files)
+    files[root / SERVER / "describe/_generated" / NAME] = compressed(
         openapi_data(documents.openapi, documents.openapi_v3, source=source)
     )
     return update(files, check=check, stale=stale)
