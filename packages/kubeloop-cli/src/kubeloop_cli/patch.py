@@ -77,17 +77,23 @@ def patch(
         resource: Any = ref.client(client)
         if subresource:
             resource = resource.subresource(subresource)
-        before = await resource.get(ref.name)
+        before = _as_dict(await resource.get(ref.name))
         if outcomes.dry_run == "client":
             after = _apply(before, change, patch_type)
         else:
-            after = await resource.patch(
-                ref.name, change, type=patch_type, dry_run=outcomes.is_server_dry_run
+            after = _as_dict(
+                await resource.patch(
+                    ref.name, change, type=patch_type, dry_run=outcomes.is_server_dry_run
+                )
             )
         what = "patched (no change)" if before == after else "patched"
         outcomes.show(_info_of(after, ref.info), after, what)
 
     run_on_objects(flags, "patch", Sources(**sources), process)
+
+
+def _as_dict(obj: Any) -> Any:
+    return obj if isinstance(obj, dict) else obj.to_dict()  # a scale has a class of its own
 
 
 def _parse(text: str, file: str) -> Any:

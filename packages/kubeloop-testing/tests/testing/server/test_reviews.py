@@ -154,6 +154,19 @@ def test_without_rbac_everything_is_allowed() -> None:
     assert status["resourceRules"] == [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}]
 
 
+def test_the_rules_are_those_of_any_authorizer_that_decides() -> None:
+    """Not everything because its class is of a module that was imported again."""
+
+    class ImportedAgain:
+        allows, rules_for = RBAC.allows, RBAC.rules_for
+
+    review = _review("SelfSubjectRulesReview", namespace="shop")
+
+    assert reviews.self_subject_rules_review(review, ANN, ImportedAgain()) == (
+        reviews.self_subject_rules_review(review, ANN, RBAC)
+    )
+
+
 def test_the_rules_of_no_namespace_are_a_bad_request() -> None:
     with pytest.raises(StatusError, match="no namespace on request"):
         reviews.self_subject_rules_review(_review("SelfSubjectRulesReview"), ANN, RBAC)

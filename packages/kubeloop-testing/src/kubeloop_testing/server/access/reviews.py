@@ -8,19 +8,21 @@ See also: `rbac` (the decisions), `token_requests`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final, cast
 
 from kubeloop.selectors import parse_fields, parse_labels
 from kubeloop.wire import InvalidArgument, Json, JsonObject
 
 from .. import statuses
-from ..identity import Attributes, Authorizer, User
+from ..identity import AllowAll, Attributes, Authorizer, User
 from ..statuses import Cause
 from ..values import causes
-from . import rbac
 from .authn import Authenticator
 from .rbac_rules import EVERYTHING
 from .signing import BadToken
+
+if TYPE_CHECKING:
+    from . import rbac
 
 __all__ = [
     "local_subject_access_review",
@@ -96,10 +98,10 @@ def self_subject_rules_review(
     namespace = (obj.get("spec") or {}).get("namespace", "")
     if not namespace:
         raise statuses.bad_request("no namespace on request")
-    # Without RBAC everything is allowed, as by the authorizer AlwaysAllow.
-    rules, problem = list(EVERYTHING), ""
-    if isinstance(authorizer, rbac.Authorizer):
-        rules, problem = authorizer.rules_for(user, namespace)
+    if isinstance(authorizer, AllowAll):
+        rules, problem = list(EVERYTHING), ""
+    else:
+        rules, problem = cast("rbac.Authorizer", authorizer).rules_for(user, namespace)
     wire = [rule.wire() for rule in rules]
     status: JsonObject = {
         "resourceRules": [each for each in wire if "resources" in each],

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, TypeVar, final
+from typing import TYPE_CHECKING, TypeVar, cast, final
 
 from kubeloop.kit import Clock
 
 from ..access.security import ADMIN, Security
+from ..identity import AllowAll
 from ..kinds.strategies import convert
 from ..registry import Registry, ServedResource
 from ..request.calls import Call
@@ -25,6 +26,7 @@ from .plugin import Cluster, Resource
 from .plugins import PLUGINS
 
 if TYPE_CHECKING:
+    from ..access.rbac import Authorizer
     from .webhook_rules import AdmissionRequest
     from .webhooks import Webhooks
 
@@ -107,11 +109,10 @@ class AdmissionChain:
         """Reject a role or binding that grants what the user does not have (`StatusError`)."""
         if call.served.group == _RBAC and self._security.decides:
             from ..access.escalation import check_write
-            from ..access.rbac import Authorizer
 
             roles, user = self._security.authorizer, call.user or ADMIN
-            if isinstance(roles, Authorizer):
-                check_write(roles, user, call.served.plural, new=obj, old=old)
+            if not isinstance(roles, AllowAll):
+                check_write(cast("Authorizer", roles), user, call.served.plural, new=obj, old=old)
 
     def mutate_new(self, call: Call, obj: Object) -> Object:
         """A new object after the mutating plugins. Raises `StatusError`."""
