@@ -110,6 +110,8 @@ class Kind(msgspec.Struct, frozen=True, eq=False):
     validate_parts: Mapping[str, PartCheck] = {}  # by subresource, instead of `validate`
     warn: Warn | None = None
     warn_status: Warn | None = None
+    # What an object requests that has no effect on this server: a warning, and a line of the log.
+    not_evaluated: Callable[[Json], Warnings] | None = None
 
     # --- reads
     selectable: Mapping[str, str] | None = None  # fields and their paths, beside the name

@@ -1,15 +1,16 @@
 """What kube-apiserver's strategies do with an object, by its kind.
 
 Conversion, defaults, preparation of a write, validation, warnings.
-Guarantees: pure; objects are never changed in place; metadata is validated for every kind, custom
-ones included. Of each kind's own fields, the common checks of kube-apiserver's `ValidateXxx`
-functions, not all of them.
+Guarantees: pure, apart from a line of the log for what this server does not evaluate; objects are
+never changed in place; metadata is validated for every kind, custom ones included. Of each kind's
+own fields, the common checks of kube-apiserver's `ValidateXxx` functions, not all of them.
 See also: the rules of a kind (its module), the order of the steps (`verbs.writing`).
 """
 
 from __future__ import annotations
 
 import functools
+import logging
 from typing import Any, Final
 
 from kubeloop.wire import JsonObject, resources
@@ -27,6 +28,8 @@ __all__ = [
     "validate",
     "warnings_of",
 ]
+
+log = logging.getLogger(__name__)
 
 
 def convert(obj: dict[str, Any], group: str, kind: str, to_version: str) -> dict[str, Any]:
@@ -109,6 +112,21 @@ def _without_repeats(causes: list[Cause]) -> list[Cause]:
 
 
 def warnings_of(kind: Kind, obj: Json, old: Json | None, *, subresource: str = "") -> list[str]:
-    """The warnings about `obj`, or about its update from `old`; each text once."""
+    """The warnings about `obj`, or about its update from `old`; each text once.
+
+    What this server does not evaluate is logged, too.
+    """
     warn = {"": kind.warn, "status": kind.warn_status}.get(subresource)
-    return [] if warn is None else list(dict.fromkeys(warn(obj, old)))
+    warnings = [] if warn is None else list(dict.fromkeys(warn(obj, old)))
+    return warnings if subresource else [*warnings, *_not_evaluated(kind, obj, old)]
+
+
+def _not_evaluated(kind: Kind, obj: Json, old: Json | None) -> list[str]:
+    """What `obj` requests, and `old` did not, that has no effect on this server."""
+    if kind.not_evaluated is None:
+        return []
+    before = set() if old is None else set(kind.not_evaluated(old))
+    requests = [text for text in kind.not_evaluated(obj) if text not in before]
+    for text in requests:
+        log.warning("%s %s: %s", kind.kind, obj["metadata"].get("name", ""), text)
+    return requests

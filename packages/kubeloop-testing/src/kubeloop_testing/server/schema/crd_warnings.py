@@ -2,7 +2,7 @@
 
 Guarantees: pure; an update warns only about what it adds, as in kube-apiserver; whatever this
 server does not evaluate (CEL rules, conversion webhooks) is named in `not_evaluated`.
-See also: who sends and logs them (`verbs.not_evaluated`), what is rejected (`crd_validation`).
+See also: who sends and logs them (`kinds.strategies`), what is rejected (`crd_validation`).
 """
 
 from __future__ import annotations
@@ -27,13 +27,8 @@ def warnings_of_crd(crd: Mapping[str, Any], old: Mapping[str, Any] | None) -> li
     return [each for each in [*_formats(crd), *_sets(crd)] if each not in before]
 
 
-def not_evaluated(crd: Mapping[str, Any], old: Mapping[str, Any] | None) -> list[str]:
+def not_evaluated(crd: Mapping[str, Any]) -> Iterator[str]:
     """What a definition requests and this server ignores."""
-    before = set() if old is None else set(_not_evaluated(old))
-    return [each for each in _not_evaluated(crd) if each not in before]
-
-
-def _not_evaluated(crd: Mapping[str, Any]) -> Iterator[str]:
     spec = crd.get("spec") or {}
     for version in spec.get("versions") or ():
         paths = [path or "the root" for path in rules_of(schema_of(version))]

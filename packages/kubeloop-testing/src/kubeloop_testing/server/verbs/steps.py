@@ -34,7 +34,6 @@ from ..statuses import (
 )
 from ..storage.store import Entry, Object, Store, key_of, tail_of
 from . import objects, patching
-from .not_evaluated import UNEVALUATED_GROUPS, warnings_of_unevaluated
 from .updates import apply_update, storage_error, with_generation
 
 __all__ = [
@@ -439,8 +438,6 @@ def warn(write: Write) -> None:
     """Warn about a valid object, such as deprecated fields (`WarningsOnCreate`)."""
     served, part, old = write.served, write.call.part, write.old_object
     write.warnings += strategies.warnings_of(served.strategy, write.obj, old, subresource=part)
-    if not part and served.group in UNEVALUATED_GROUPS:
-        write.warnings += warnings_of_unevaluated(served, write.obj, old)
 
 
 def validate_by_plugins(write: Write) -> None:

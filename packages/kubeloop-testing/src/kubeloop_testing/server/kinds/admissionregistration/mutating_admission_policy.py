@@ -12,7 +12,14 @@ from ..kind import Causes, Json, Kind
 from ..rules.defaults import in_spec
 from ..rules.field_rules import check_known, check_required
 from ..rules.value_rules import enumerate_objects
-from .policies import check_operations, check_policy, check_variables, default_policy, policy_cells
+from .policies import (
+    check_operations,
+    check_policy,
+    check_variables,
+    default_policy,
+    policy_cells,
+    policy_not_evaluated,
+)
 from .webhooks import check_match_conditions, static_name_warnings
 
 __all__ = ["KIND"]
@@ -67,6 +74,7 @@ KIND: Final = Kind(
     defaults=(in_spec(default_policy),),
     validate=_validate,
     warn=static_name_warnings,
+    not_evaluated=policy_not_evaluated,
     columns="Name, Mutations:integer, ParamKind, Age",
     cells=policy_cells("mutations"),
 )

@@ -12,6 +12,7 @@ from ..rules.defaults import in_spec
 from ..rules.field_rules import check_required
 from .policies import (
     BINDING_COLUMNS,
+    binding_not_evaluated,
     check_bound,
     check_operations,
     default_binding,
@@ -38,6 +39,7 @@ KIND: Final = Kind(
     defaults=(in_spec(default_binding),),
     validate=_validate,
     warn=static_name_warnings,
+    not_evaluated=binding_not_evaluated,
     columns=BINDING_COLUMNS,
     cells=policy_binding_cells,
 )

@@ -8,7 +8,14 @@ from __future__ import annotations
 from typing import Final
 
 from ..kind import Kind
-from .webhooks import COLUMNS, check_webhooks, static_name_warnings, webhook_cells, webhook_defaults
+from .webhooks import (
+    COLUMNS,
+    check_webhooks,
+    conditions_not_evaluated,
+    static_name_warnings,
+    webhook_cells,
+    webhook_defaults,
+)
 
 __all__ = ["KIND"]
 
@@ -21,6 +28,7 @@ KIND: Final = Kind(
     defaults=(webhook_defaults(reinvocationPolicy="Never"),),
     validate=check_webhooks,
     warn=static_name_warnings,
+    not_evaluated=conditions_not_evaluated,
     columns=COLUMNS,
     cells=webhook_cells,
 )

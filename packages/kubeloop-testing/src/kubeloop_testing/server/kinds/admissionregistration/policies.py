@@ -20,7 +20,7 @@ from kubeloop.wire import JsonObject
 
 from ...values import causes
 from ...values.json_values import map_field, map_items, value_at, with_defaults
-from ..kind import Causes, Cells, Json, Since
+from ..kind import Causes, Cells, Json, Since, Warnings
 from ..rules.cell_text import age_of, items_at, name_of
 from ..rules.field_rules import check_known, check_required
 from ..rules.value_rules import check_name, check_selector, enumerate_objects
@@ -28,6 +28,7 @@ from .webhooks import SELECTORS, check_rule, default_rule
 
 __all__ = [
     "BINDING_COLUMNS",
+    "binding_not_evaluated",
     "check_bound",
     "check_operations",
     "check_policy",
@@ -36,6 +37,7 @@ __all__ = [
     "default_policy",
     "policy_binding_cells",
     "policy_cells",
+    "policy_not_evaluated",
 ]
 
 
@@ -172,6 +174,20 @@ def _param_ref(path: str, reference: Json) -> Causes:
     where = f"{path}.parameterNotFoundAction"
     yield from check_required(where, action)
     yield from check_known(where, action or None, ("Deny", "Allow"))
+
+
+def policy_not_evaluated(_: Json) -> Warnings:
+    """CEL, which policies consist of."""
+    yield (
+        "this server does not evaluate CEL: the policy is stored, and neither rejects nor "
+        "changes any request"
+    )
+
+
+def binding_not_evaluated(obj: Json) -> Warnings:
+    """The policy of a binding."""
+    name = (obj.get("spec") or {}).get("policyName", "")
+    yield f'this server does not evaluate CEL: the policy "{name}" has no effect'
 
 
 def policy_cells(field: str) -> Cells:

@@ -14,7 +14,13 @@ from ..kind import METADATA, Causes, Json, Kind
 from ..rules.defaults import in_spec
 from ..rules.field_rules import check_conditions, check_known, check_qualified_name, check_required
 from ..rules.value_rules import enumerate_objects
-from .policies import check_policy, check_variables, default_policy, policy_cells
+from .policies import (
+    check_policy,
+    check_variables,
+    default_policy,
+    policy_cells,
+    policy_not_evaluated,
+)
 from .webhooks import check_match_conditions, static_name_warnings
 
 __all__ = ["KIND"]
@@ -91,6 +97,7 @@ KIND: Final = Kind(
     validate=_validate,
     validate_parts={"status": _validate_status},
     warn=static_name_warnings,
+    not_evaluated=policy_not_evaluated,
     columns="Name, Validations:integer, ParamKind, Age",
     cells=policy_cells("validations"),
 )

@@ -11,7 +11,13 @@ from ...values import causes
 from ..kind import Causes, Json, Kind
 from ..rules.defaults import in_spec
 from ..rules.field_rules import check_required
-from .policies import BINDING_COLUMNS, check_bound, default_binding, policy_binding_cells
+from .policies import (
+    BINDING_COLUMNS,
+    binding_not_evaluated,
+    check_bound,
+    default_binding,
+    policy_binding_cells,
+)
 from .webhooks import static_name_warnings
 
 __all__ = ["KIND"]
@@ -47,6 +53,7 @@ KIND: Final = Kind(
     defaults=(in_spec(default_binding),),
     validate=_validate,
     warn=static_name_warnings,
+    not_evaluated=binding_not_evaluated,
     columns=BINDING_COLUMNS,
     cells=policy_binding_cells,
 )

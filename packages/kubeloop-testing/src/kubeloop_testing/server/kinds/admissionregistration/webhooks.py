@@ -33,6 +33,7 @@ __all__ = [
     "check_match_conditions",
     "check_rule",
     "check_webhooks",
+    "conditions_not_evaluated",
     "default_rule",
     "static_name_warnings",
     "webhook_cells",
@@ -251,6 +252,17 @@ def static_name_warnings(obj: Json, old: Json | None) -> Warnings:
     del old
     if ((obj.get("metadata") or {}).get("name") or "").endswith(_STATIC):
         yield f"metadata.name: names that end with {_STATIC} are reserved for static configurations"
+
+
+def conditions_not_evaluated(obj: Json) -> Warnings:
+    """The match conditions of webhooks, which are CEL."""
+    for index, hook in enumerate(obj.get("webhooks") or ()):
+        names = [str(condition.get("name", "")) for condition in hook.get("matchConditions") or ()]
+        if names:
+            yield (
+                f"webhooks[{index}].matchConditions ({', '.join(names)}): this server does not "
+                f'evaluate CEL, the webhook "{hook.get("name", "")}" is called regardless of them'
+            )
 
 
 def webhook_cells(obj: Json, since: Since) -> list[Any]:

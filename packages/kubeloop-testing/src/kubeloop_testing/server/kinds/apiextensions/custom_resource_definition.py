@@ -10,6 +10,7 @@ from typing import Any, Final
 from kubeloop.wire import JsonObject
 
 from ...schema.crd_validation import problems_of_crd
+from ...schema.crd_warnings import not_evaluated, warnings_of_crd
 from ...schema.crds import default_crd, with_storage_version
 from ...values.json_values import json_equal, value_at, without
 from ..kind import Causes, Json, Kind, Since
@@ -58,6 +59,8 @@ KIND: Final = Kind(
     prepare_new=_new_definition,
     prepare_update=lambda new, _: with_storage_version(new),
     validate=_validate,
+    warn=lambda obj, old: iter(warnings_of_crd(obj, old)),
+    not_evaluated=not_evaluated,
     columns="Name, Scope, Versions, Created At:date, *Group, *Kind, *ShortNames, "
     "*Established:boolean",
     cells=_cells,
