@@ -16,7 +16,7 @@ import msgspec
 from kubeloop.wire import JsonObject
 
 from ..statuses import Cause
-from ..values.json_values import Change
+from ..values.json_values import Change, Json
 from .rules.names import subdomain_name
 
 if TYPE_CHECKING:
@@ -44,7 +44,6 @@ __all__ = [
 # What metadata.generation does: it begins with 1 and grows when fields change, only one of both, or
 # it is what a create sends.
 Generation: TypeAlias = Literal["counted", "constant", "from zero", "none"]
-Json: TypeAlias = Mapping[str, Any]  # a JSON object that is only read
 Causes: TypeAlias = Iterator[Cause]
 Check: TypeAlias = Callable[[Json, Json | None], Causes]  # of an object, or of its update from old
 PartCheck: TypeAlias = Callable[[Json, Json], Causes]  # of a write to a subresource

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterator, Mapping
-from typing import Any, Final, TypeAlias
+from collections.abc import Iterator
+from typing import Final
 from urllib.parse import urlsplit
 
 from kubeloop.meta import problems_of_dns_1035_label, problems_of_dns_subdomain
 
 from ..statuses import Cause
 from ..values import causes
+from ..values.json_values import Json
 
 __all__ = ["problems_of_conversion"]
 
-_Raw: TypeAlias = Mapping[str, Any]
 
 _PATH: Final = "spec.conversion"
 _CLIENT: Final = f"{_PATH}.webhookClientConfig"
@@ -28,7 +28,7 @@ _REVIEWS: Final = f"{_PATH}.conversionReviewVersions"
 _KNOWN_REVIEWS: Final = ("v1", "v1beta1")
 
 
-def problems_of_conversion(conversion: _Raw, old: _Raw | None, *, established: bool) -> list[Cause]:
+def problems_of_conversion(conversion: Json, old: Json | None, *, established: bool) -> list[Cause]:
     """What is wrong with `spec.conversion`; `old` is the one that an update replaces.
 
     The CA bundle is only checked once the kind is established: tools add it afterwards.
@@ -55,7 +55,7 @@ def problems_of_conversion(conversion: _Raw, old: _Raw | None, *, established: b
     return [*found, *_review_problems(list(reviews), old)]
 
 
-def _client_problems(client: _Raw) -> Iterator[Cause]:
+def _client_problems(client: Json) -> Iterator[Cause]:
     url, service = client.get("url"), client.get("service")
     if (url is None) == (service is None):
         yield causes.required(_CLIENT, "exactly one of url or service is required")
@@ -90,7 +90,7 @@ def _url_problems(text: str, where: str) -> Iterator[Cause]:
         yield causes.invalid(where, url.query, "query parameters are not permitted in the URL")
 
 
-def _service_problems(service: _Raw, where: str) -> Iterator[Cause]:
+def _service_problems(service: Json, where: str) -> Iterator[Cause]:
     # `ValidateWebhookService`, which is called with name and namespace exchanged.
     if not service.get("namespace"):
         yield causes.required(f"{where}.name")
@@ -119,7 +119,7 @@ def _path_problems(path: str, where: str) -> Iterator[Cause]:
             yield causes.invalid(where, path, f"segment[{index}] {problem}")
 
 
-def _review_problems(reviews: list[str], old: _Raw | None) -> Iterator[Cause]:
+def _review_problems(reviews: list[str], old: Json | None) -> Iterator[Cause]:
     if not reviews:
         yield causes.required(_REVIEWS)
         return
@@ -139,14 +139,14 @@ def _review_problems(reviews: list[str], old: _Raw | None) -> Iterator[Cause]:
 # --- CA bundles
 
 
-def _bundle_problems(client: _Raw) -> Iterator[Cause]:
+def _bundle_problems(client: Json) -> Iterator[Cause]:
     bundle = client.get("caBundle") or ""
     if bundle and not _has_certificates(bundle):
         rule = "unable to load root certificates: the value has no PEM certificates"
         yield causes.invalid(f"{_CLIENT}.caBundle", bundle, rule)
 
 
-def _has_broken_bundle(conversion: _Raw) -> bool:
+def _has_broken_bundle(conversion: Json) -> bool:
     client = (conversion.get("webhook") or {}).get("clientConfig") or {}
     return bool(client.get("caBundle")) and not _has_certificates(client["caBundle"])
 

@@ -8,27 +8,27 @@ See also: CEL rules (`crd_rules`), what makes a schema structural, and its defau
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, TypeAlias, final
+from typing import Final, final
 
 from ..statuses import Cause
 from ..values import causes
+from ..values.json_values import Json
 from .crd_rules import problems_of_rules
 from .schema_nodes import META_FIELDS
 
 __all__ = ["problems_of_keywords", "properties_of"]
 
-_Raw: TypeAlias = Mapping[str, Any]
 
 _TYPES: Final = ("array", "boolean", "integer", "number", "object", "string")
 _UNSUPPORTED: Final = ("id", "additionalItems", "patternProperties", "definitions", "dependencies")
 
 
-def problems_of_keywords(schema: _Raw, path: str) -> Iterator[Cause]:
+def problems_of_keywords(schema: Json, path: str) -> Iterator[Cause]:
     """What is wrong with the keywords of a resource's schema at `path`."""
     return _keyword_problems(schema, path, context=_Context(root=True))
 
 
-def properties_of(schema: _Raw) -> list[tuple[str, _Raw]]:
+def properties_of(schema: Json) -> list[tuple[str, Json]]:
     """The properties of a schema; none if it is malformed."""
     properties = schema.get("properties")
     return list(properties.items()) if isinstance(properties, Mapping) else []
@@ -53,7 +53,7 @@ class _Context:
         )
 
 
-def _keyword_problems(schema: _Raw, path: str, *, context: _Context) -> Iterator[Cause]:
+def _keyword_problems(schema: Json, path: str, *, context: _Context) -> Iterator[Cause]:
     yield from _forbidden_keywords(schema, path, context)
     yield from _map_problems(schema, path)
     yield from _list_problems(schema, path)
@@ -61,7 +61,7 @@ def _keyword_problems(schema: _Raw, path: str, *, context: _Context) -> Iterator
     yield from _keyword_children(schema, path, context)
 
 
-def _keyword_children(schema: _Raw, path: str, context: _Context) -> Iterator[Cause]:
+def _keyword_children(schema: Json, path: str, context: _Context) -> Iterator[Cause]:
     rest, items = schema.get("additionalProperties"), schema.get("items")
     if isinstance(rest, Mapping):
         reason = "inside additionalProperties applying to object metadata"
@@ -83,7 +83,7 @@ def _keyword_children(schema: _Raw, path: str, context: _Context) -> Iterator[Ca
             yield from _keyword_problems(each, f"{path}.{word}[{index}]", context=context.inside())
 
 
-def _forbidden_keywords(schema: _Raw, path: str, context: _Context) -> Iterator[Cause]:
+def _forbidden_keywords(schema: Json, path: str, context: _Context) -> Iterator[Cause]:
     kind = schema.get("type") or ""
     if kind and kind not in _TYPES:
         yield causes.not_supported(f"{path}.type", kind, _TYPES)
@@ -109,7 +109,7 @@ def _forbidden_keywords(schema: _Raw, path: str, context: _Context) -> Iterator[
         yield causes.invalid(where, False, "must be true or undefined")  # noqa: FBT003
 
 
-def _map_problems(schema: _Raw, path: str) -> Iterator[Cause]:
+def _map_problems(schema: Json, path: str) -> Iterator[Cause]:
     rest, kind = schema.get("additionalProperties"), schema.get("type") or ""
     if rest is not None and rest is not True and schema.get("properties"):
         rule = "additionalProperties and properties are mutual exclusive"
@@ -130,7 +130,7 @@ def _type_problem(path: str, kind: str, expected: str, keyword: str) -> Cause:
     return causes.invalid(where, kind, rule) if kind else causes.required(where, rule)
 
 
-def _list_problems(schema: _Raw, path: str) -> Iterator[Cause]:
+def _list_problems(schema: Json, path: str) -> Iterator[Cause]:
     list_type = schema.get("x-kubernetes-list-type")
     keys = schema.get("x-kubernetes-list-map-keys")
     where, kind = f"{path}.x-kubernetes-list-type", schema.get("type") or ""
@@ -152,7 +152,7 @@ def _list_problems(schema: _Raw, path: str) -> Iterator[Cause]:
         yield causes.forbidden(f"{path}.items.nullable", rule)
 
 
-def _set_problems(items: _Raw, path: str) -> Iterator[Cause]:
+def _set_problems(items: Json, path: str) -> Iterator[Cause]:
     # Elements of a set are compared as a whole, so they must be atomic.
     rule = "must be atomic as item of a list with x-kubernetes-list-type=set"
     list_type, map_type = items.get("x-kubernetes-list-type"), items.get("x-kubernetes-map-type")
@@ -162,7 +162,7 @@ def _set_problems(items: _Raw, path: str) -> Iterator[Cause]:
         yield causes.invalid(f"{path}.x-kubernetes-map-type", map_type, rule)
 
 
-def _list_map_problems(schema: _Raw, path: str, keys: list[str]) -> Iterator[Cause]:
+def _list_map_problems(schema: Json, path: str, keys: list[str]) -> Iterator[Cause]:
     # Elements are identified by their keys, so they must be objects.
     items, where = schema.get("items"), f"{path}.x-kubernetes-list-map-keys"
     if not keys:
@@ -184,7 +184,7 @@ def _list_map_problems(schema: _Raw, path: str, keys: list[str]) -> Iterator[Cau
         yield from _map_key_value_problems(items, path, key)
 
 
-def _map_key_problems(items: _Raw, path: str, keys: list[str], key: str) -> Iterator[Cause]:
+def _map_key_problems(items: Json, path: str, keys: list[str], key: str) -> Iterator[Cause]:
     # A key must be a field that can be compared.
     key_schema = dict(properties_of(items)).get(key)
     if key_schema is None:
@@ -195,7 +195,7 @@ def _map_key_problems(items: _Raw, path: str, keys: list[str], key: str) -> Iter
         yield causes.invalid(f"{path}.items.properties[{key}].type", key_schema["type"], rule)
 
 
-def _map_key_value_problems(items: _Raw, path: str, key: str) -> Iterator[Cause]:
+def _map_key_value_problems(items: Json, path: str, key: str) -> Iterator[Cause]:
     # A key must always have a value.
     key_schema = dict(properties_of(items)).get(key)
     where = f"{path}.items.properties[{key}]"

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from ..statuses import Cause
 from ..values import causes
+from ..values.json_values import Json
 
 __all__ = ["problems_of_rules", "rules_of"]
 
-_Raw: TypeAlias = Mapping[str, Any]
 
 _KEYWORD: Final = "x-kubernetes-validations"
 _REASONS: Final = (
@@ -31,7 +31,7 @@ _OLD_SELF: Final = re.compile(r"\boldSelf\b")
 _STEP: Final = re.compile(r"\.([a-zA-Z_][a-zA-Z0-9_-]*)|\['((?:[^'\\]|\\.)*)'\]")
 
 
-def problems_of_rules(schema: _Raw, path: str) -> Iterator[Cause]:
+def problems_of_rules(schema: Json, path: str) -> Iterator[Cause]:
     """What is wrong with the rules of one subschema at `path`."""
     for index, rule in enumerate(schema.get(_KEYWORD) or ()):
         where = f"{path}.{_KEYWORD}[{index}]"
@@ -44,7 +44,7 @@ def problems_of_rules(schema: _Raw, path: str) -> Iterator[Cause]:
             yield causes.invalid(f"{where}.optionalOldSelf", old, detail)
 
 
-def _text_problems(rule: _Raw, where: str) -> Iterator[Cause]:
+def _text_problems(rule: Json, where: str) -> Iterator[Cause]:
     text, message = str(rule.get("rule") or ""), str(rule.get("message") or "")
     if not text.strip():
         yield causes.required(f"{where}.rule", "rule is not specified")
@@ -64,7 +64,7 @@ def _text_problems(rule: _Raw, where: str) -> Iterator[Cause]:
         )
 
 
-def _field_problems(rule: _Raw, schema: _Raw, where: str) -> Iterator[Cause]:
+def _field_problems(rule: Json, schema: Json, where: str) -> Iterator[Cause]:
     reason, field = rule.get("reason"), str(rule.get("fieldPath") or "")
     if reason is not None and reason not in _REASONS:
         yield causes.not_supported(f"{where}.reason", reason, _REASONS)
@@ -79,7 +79,7 @@ def _field_problems(rule: _Raw, schema: _Raw, where: str) -> Iterator[Cause]:
         yield causes.invalid(where, field, "must be a valid path")
 
 
-def _is_field(schema: _Raw | None, path: str) -> bool:
+def _is_field(schema: Json | None, path: str) -> bool:
     """Whether a path leads to a field of the schema (`ValidFieldPath` of apiextensions)."""
     end = 0
     while end < len(path):

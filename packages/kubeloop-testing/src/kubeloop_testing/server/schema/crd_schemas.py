@@ -8,10 +8,11 @@ See also: single keywords (`crd_keywords`), the rest of a definition (`crd_valid
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from ..statuses import Cause, StatusError
 from ..values import causes
+from ..values.json_values import Json
 from .crd_keywords import problems_of_keywords, properties_of
 from .patterns import PatternError, matcher
 from .schema_nodes import Node
@@ -20,7 +21,6 @@ from .schemas import Schema, embedded_problems
 
 __all__ = ["problems_of_schema", "schema_of"]
 
-_Raw: TypeAlias = Mapping[str, Any]
 
 # Keywords that are forbidden within allOf, anyOf, oneOf and not (`validateNestedValueValidation`).
 _NOT_NESTED: Final = {
@@ -73,12 +73,12 @@ _AT_ROOT_WITH_STATUS: Final = frozenset(
 )
 
 
-def schema_of(version: _Raw) -> Any:
+def schema_of(version: Json) -> Any:
     """The schema of a version of a definition."""
     return (version.get("schema") or {}).get("openAPIV3Schema")
 
 
-def problems_of_schema(schema: _Raw, path: str, *, has_status: bool) -> list[Cause]:
+def problems_of_schema(schema: Json, path: str, *, has_status: bool) -> list[Cause]:
     """What is wrong with an `openAPIV3Schema` at `path`."""
     found = [*_root_problems(schema, path, has_status=has_status)]
     structural = sorted(
@@ -94,7 +94,7 @@ def problems_of_schema(schema: _Raw, path: str, *, has_status: bool) -> list[Cau
     return found
 
 
-def _root_problems(schema: _Raw, path: str, *, has_status: bool) -> Iterator[Cause]:
+def _root_problems(schema: Json, path: str, *, has_status: bool) -> Iterator[Cause]:
     # With a status subresource only some keywords are allowed at the root.
     kind = schema.get("type") or ""
     if has_status and kind and kind != "object":
@@ -118,7 +118,7 @@ def _root_problems(schema: _Raw, path: str, *, has_status: bool) -> Iterator[Cau
 # --- structural rules
 
 
-def _structural(schema: _Raw, path: str, *, level: str) -> Iterator[Cause]:
+def _structural(schema: Json, path: str, *, level: str) -> Iterator[Cause]:
     """What keeps a schema from being structural (`ValidateStructural` of apiextensions)."""
     yield from _structural_children(schema, path, level)
     yield from _extension_clashes(schema, path)
@@ -127,7 +127,7 @@ def _structural(schema: _Raw, path: str, *, level: str) -> Iterator[Cause]:
     yield from _meta_problems(schema, path, root=level == "root")
 
 
-def _structural_children(schema: _Raw, path: str, level: str) -> Iterator[Cause]:
+def _structural_children(schema: Json, path: str, level: str) -> Iterator[Cause]:
     items, rest = schema.get("items"), schema.get("additionalProperties")
     if schema.get("type") == "array" and items is None:
         yield causes.required(f"{path}.items", "must be specified")
@@ -141,7 +141,7 @@ def _structural_children(schema: _Raw, path: str, level: str) -> Iterator[Cause]
         yield from _structural(rest, f"{path}.additionalProperties", level="field")
 
 
-def _extension_clashes(schema: _Raw, path: str) -> Iterator[Cause]:
+def _extension_clashes(schema: Json, path: str) -> Iterator[Cause]:
     # An int-or-string has no fields to preserve and is no resource.
     if schema.get("x-kubernetes-int-or-string"):
         for other in ("x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource"):
@@ -150,7 +150,7 @@ def _extension_clashes(schema: _Raw, path: str) -> Iterator[Cause]:
                 yield causes.invalid(f"{path}.{other}", schema[other], rule)
 
 
-def _type_problems(schema: _Raw, path: str, level: str) -> Iterator[Cause]:
+def _type_problems(schema: Json, path: str, level: str) -> Iterator[Cause]:
     # Every value has one type, so that pruning and defaulting are well-defined.
     kind, embedded = schema.get("type") or "", schema.get("x-kubernetes-embedded-resource")
     open_type = schema.get("x-kubernetes-int-or-string") or schema.get(
@@ -169,7 +169,7 @@ def _type_problems(schema: _Raw, path: str, level: str) -> Iterator[Cause]:
         yield causes.invalid(f"{path}.type", kind, "must be object at the root")
 
 
-def _meta_problems(schema: _Raw, path: str, *, root: bool) -> Iterator[Cause]:
+def _meta_problems(schema: Json, path: str, *, root: bool) -> Iterator[Cause]:
     """`apiVersion`, `kind` and `metadata` of a resource have fixed types."""
     embedded, properties = schema.get("x-kubernetes-embedded-resource"), dict(properties_of(schema))
     if root or embedded:
@@ -192,13 +192,13 @@ def _meta_problems(schema: _Raw, path: str, *, root: bool) -> Iterator[Cause]:
         )
 
 
-def _is_plain_metadata(schema: _Raw) -> bool:
+def _is_plain_metadata(schema: Json) -> bool:
     names = {name for name, _ in properties_of(schema)}
     others = {key for key, value in schema.items() if value} - {"type", "properties", "default"}
     return names <= {"name", "generateName"} and not others
 
 
-def _value_rules(schema: _Raw, path: str, *, may_list_types: bool) -> Iterator[Cause]:
+def _value_rules(schema: Json, path: str, *, may_list_types: bool) -> Iterator[Cause]:
     # `validateValueValidation`.
     for word in ("anyOf", "allOf", "oneOf"):
         for index, each in enumerate(schema.get(word) or ()):
@@ -221,7 +221,7 @@ def _pattern_problems(pattern: str, path: str) -> Iterator[Cause]:
         yield causes.invalid(path, pattern, rule)
 
 
-def _nested(schema: _Raw, path: str, *, may_list_types: bool) -> Iterator[Cause]:
+def _nested(schema: Json, path: str, *, may_list_types: bool) -> Iterator[Cause]:
     # `validateNestedValueValidation`: alternatives restrict values, and never define them.
     yield from _value_rules(schema, path, may_list_types=may_list_types)
     if isinstance(schema.get("items"), Mapping):
@@ -236,7 +236,7 @@ def _nested(schema: _Raw, path: str, *, may_list_types: bool) -> Iterator[Cause]
         yield causes.forbidden(f"{path}.properties[metadata]", rule)
 
 
-def _completeness(nested: _Raw, schema: _Raw | None, path: str, source: str) -> Iterator[Cause]:
+def _completeness(nested: Json, schema: Json | None, path: str, source: str) -> Iterator[Cause]:
     """Each field in allOf, anyOf, oneOf and not must also be declared outside of them."""
     if schema is None:
         yield causes.required(path, f"because it is defined in {source}")
@@ -251,7 +251,7 @@ def _completeness(nested: _Raw, schema: _Raw | None, path: str, source: str) -> 
             yield from _complete_children(each, schema, path, where)
 
 
-def _complete_children(nested: _Raw, schema: _Raw, path: str, source: str) -> Iterator[Cause]:
+def _complete_children(nested: Json, schema: Json, path: str, source: str) -> Iterator[Cause]:
     items = schema.get("items")
     if isinstance(nested.get("items"), Mapping):
         outer = items if isinstance(items, Mapping) else None
@@ -262,7 +262,7 @@ def _complete_children(nested: _Raw, schema: _Raw, path: str, source: str) -> It
         yield from _complete_child(each, declared.get(name), f"{path}.{step}", f"{source}.{step}")
 
 
-def _complete_child(nested: _Raw, schema: _Raw | None, path: str, source: str) -> Iterator[Cause]:
+def _complete_child(nested: Json, schema: Json | None, path: str, source: str) -> Iterator[Cause]:
     yield from _completeness(nested, schema, path, source)
     if schema is not None:
         yield from _complete_children(nested, schema, path, source)
@@ -271,7 +271,7 @@ def _complete_child(nested: _Raw, schema: _Raw | None, path: str, source: str) -
 # --- defaults
 
 
-def _default_problems(schema: _Raw, path: str, *, is_root: bool = False) -> Iterator[Cause]:
+def _default_problems(schema: Json, path: str, *, is_root: bool = False) -> Iterator[Cause]:
     """Each default must be valid for its own schema, and must not be pruned by it."""
     default = schema.get("default")
     if default is not None:
@@ -292,7 +292,7 @@ def _default_problems(schema: _Raw, path: str, *, is_root: bool = False) -> Iter
         yield from _default_problems(each, f"{path}.properties[{name}]")
 
 
-def _prunes(schema: _Raw, default: Any) -> bool:
+def _prunes(schema: Json, default: Any) -> bool:
     """Whether pruning would remove something from a default."""
     wrapped = Schema({"type": "object", "properties": {"value": dict(schema)}})
     return bool(wrapped.prune({"value": default})[1])

@@ -13,6 +13,7 @@ from kubeloop.wire import JsonObject
 
 __all__ = [
     "Change",
+    "Json",
     "go_numbers",
     "json_equal",
     "map_field",
@@ -23,6 +24,7 @@ __all__ = [
     "without",
 ]
 
+Json: TypeAlias = Mapping[str, Any]  # a JSON object that is only read
 Change: TypeAlias = Callable[[JsonObject], JsonObject]
 
 
