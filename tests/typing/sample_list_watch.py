@@ -12,8 +12,13 @@ from kubeloop.wire.core.v1 import Pod
 class Inherits(ListWatch):
     """Leaves out what is optional, and has a generator."""
 
-    scope = Scope("pods")
-    streams_lists = False
+    @property
+    def scope(self) -> Scope:
+        return Scope("pods")
+
+    @property
+    def streams_lists(self) -> bool:
+        return False
 
     async def list(
         self, *, resource_version: str, resource_version_match: str, limit: int, page: str
