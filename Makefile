@@ -144,7 +144,7 @@ bench-full: .venv/.bench ## run all benchmarks for longer, with plots in build/b
 
 .PHONY: demo
 demo: .venv/.demo ## run the demo: a server, a controller and a broken watch, live in the terminal
-	@exec $(PY) -m kubeloop demo $(ARGS)
+	@exec $(PY) -m kubeloop_cli demo $(ARGS)
 
 .PHONY: docs
 docs: .venv/.docs ## build the documentation site into build/site, and test its extension

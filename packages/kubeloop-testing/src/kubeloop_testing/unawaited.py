@@ -3,8 +3,8 @@
 Python only warns about them, and most test suites ignore warnings: a test that forgets the
 `await` of `kube_server.restart()` passes, and tests nothing.
 
-Guarantees: finds only coroutines of this package that other code created while a test ran; all
-others cause Python's usual warning.
+Guarantees: finds only coroutines of kubeloop and of this package that other code created while a
+test ran; all others cause Python's usual warning.
 See also: `plugin`, which fails the test.
 """
 
@@ -20,9 +20,11 @@ from pathlib import Path
 from types import CoroutineType
 from typing import Any, final
 
+import kubeloop
+
 __all__ = ["UnawaitedCoroutines"]
 
-_PACKAGE = str(Path(__file__).parent.parent)
+_PACKAGES = (*kubeloop.__path__, str(Path(__file__).parent))
 # The interpreter calls this when a coroutine is collected that never ran. It is not documented,
 # and the only hook that receives the coroutine itself, regardless of the warning filters.
 _HOOK = "_warn_unawaited_coroutine"
@@ -83,10 +85,10 @@ def _is_new(coroutine: CoroutineType[Any, Any, Any]) -> bool:
 def _message(coroutine: CoroutineType[Any, Any, Any]) -> str:
     """The message for a coroutine; empty if it is not of this package, or created by it."""
     origin = coroutine.cr_origin
-    if not origin or not coroutine.cr_code.co_filename.startswith(_PACKAGE):
+    if not origin or not coroutine.cr_code.co_filename.startswith(_PACKAGES):
         return ""
     file, number, _ = origin[0]
-    if file.startswith(_PACKAGE):
+    if file.startswith(_PACKAGES):
         return ""
     name = coroutine.__qualname__
     return f"{file}:{number}: {name}() was never awaited (write `await` in front of the call)"
