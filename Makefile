@@ -92,6 +92,10 @@ hooks: .venv/.ready ## check format, lint and words of the changed files at ever
 names: .venv/.ready ## write the public names to packages/*/public_names.txt
 	$(PY) tools/public_names.py
 
+.PHONY: reference
+reference: .venv/.ready ## write docs/reference from the sources; ARGS=--check only compares
+	$(PY) tools/reference_pages.py $(ARGS)
+
 .PHONY: words
 words: .venv/.ready ## list the words that the glossary replaces
 	$(PY) tools/stop_words.py
@@ -147,8 +151,7 @@ demo: .venv/.demo ## run the demo: a server, a controller and a broken watch, li
 	@exec $(PY) -m kubeloop_cli demo $(ARGS)
 
 .PHONY: docs
-docs: .venv/.docs ## build the documentation site into build/site, and test its extension
-	$(PY) tools/run_tests.py -q tests/tools/test_docs_structs.py
+docs: .venv/.docs ## build the documentation site into build/site
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --site-dir build/site
 
 .PHONY: pictures

@@ -133,7 +133,9 @@ def page_spans(page: str) -> Iterator[Span]:
 
 
 def _codes(text: str) -> list[str]:
-    return [code.strip() for code in re.findall(r"(?<!`)`([^`]+)`(?!`)", text)]
+    """The code in a text, without names such as (client-go: `wait.Backoff`)."""
+    own = re.sub(r"\((client-go|controller-runtime):[^)]*\)", "", text)
+    return [code.strip() for code in re.findall(r"(?<!`)`([^`]+)`(?!`)", own)]
 
 
 def _own_cells(rows: Sequence[str]) -> Iterator[str]:
@@ -170,7 +172,6 @@ def docstring_spans() -> Iterator[Span]:
 
 def _spans_in(where: str, text: str) -> Iterator[Span]:
     prose = re.sub(r"^ *```.*?^ *```$", "", text, flags=re.DOTALL | re.MULTILINE)
-    prose = re.sub(r"\((client-go|controller-runtime):[^)]*\)", "", prose)
     yield from (Span(where, code) for code in _codes(" ".join(prose.split())))
     yield from (Span(where, example) for example in _examples(text))
 

@@ -35,6 +35,7 @@ __all__ = ["Bookmark", "EntryDecoder", "EntryDecoderStats", "Transform"]
 
 T = TypeVar("T")
 Transform = Callable[[T], T | None]
+"""Returns the object to store, which may be the one it is given, changed; None is an error."""
 log = get_logger(__name__)
 
 _INITIAL_EVENTS_END = "k8s.io/initial-events-end"

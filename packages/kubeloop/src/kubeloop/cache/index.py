@@ -41,6 +41,7 @@ T = TypeVar("T")
 log = get_logger(__name__)
 
 IndexFunc: TypeAlias = Callable[[T], Iterable[str]]
+"""From an object to the values under which an index has it."""
 # What to index by: a field path of the JSON (`spec.nodeName`), or a function of the object.
 Indexers: TypeAlias = Mapping[str, str | IndexFunc[T]]
 ValuesOf: TypeAlias = Callable[[Entry], tuple[str, ...]]

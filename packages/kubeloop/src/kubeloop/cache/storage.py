@@ -23,6 +23,7 @@ __all__ = ["ObjectType", "Storage", "StorageFormat", "storage_for"]
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 StorageFormat: TypeAlias = Literal["bytes", "objects", "compressed"]
+"""How a cache keeps objects: as the bytes of the server, decoded, or compressed."""
 
 
 class Storage(Protocol[T_co]):

@@ -92,10 +92,12 @@ class Revision(msgspec.Struct, frozen=True, kw_only=True):
 class Rollout:
     """The rollout of one object: `client.apps_v1.deployments("shop").rollout("web")`.
 
+    ```python
     web = client.apps_v1.deployments("shop").rollout("web")
     await web.restart()
     async for status in web.progress(timeout=120):
         print(status)
+    ```
     """
 
     def __init__(self, objects: ObjectCollection[Any], name: str) -> None:

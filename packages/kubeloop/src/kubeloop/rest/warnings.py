@@ -44,6 +44,7 @@ class ServerWarning(msgspec.Struct, frozen=True):
 
 
 WarningHandler = Callable[[ServerWarning], None]
+"""Called with each warning of the server."""
 
 
 def ignore_warnings(warning: ServerWarning) -> None:

@@ -354,4 +354,6 @@ class _Reader:
 
 
 EVERYTHING = Selector()
+"""Matches all objects."""
 NOTHING = _nothing()
+"""Matches no object."""

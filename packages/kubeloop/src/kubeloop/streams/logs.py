@@ -99,6 +99,7 @@ class LogStart(msgspec.Struct, frozen=True):
 
 
 LogEntry = LogLine | LogGap | LogStart
+"""What the logs of several pods consist of."""
 
 
 class LogQuery(msgspec.Struct, frozen=True, kw_only=True):

@@ -39,6 +39,7 @@ __all__ = ["UNSET", "Extra", "Kind", "KindMeta", "Model", "ModelMeta"]
 
 # Typed as Any so that `hosts: list[str] = UNSET` is a correct line for a type checker.
 UNSET: Any = msgspec.UNSET
+"""The value of a field that an object does not have; null is None."""
 
 
 @final
