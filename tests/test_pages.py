@@ -52,6 +52,8 @@ PAGES = (
     "docs/how-to/webhooks.md",
     "docs/how-to/workqueues.md",
     "docs/reference/simulation.md",
+    "packages/kubeloop/README.md",
+    "packages/kubeloop-testing/README.md",
 )
 # Pages that other tests run.
 ELSEWHERE = {
@@ -115,6 +117,7 @@ def test_the_tree_on_the_page_how_do_i_has_the_replica_sets_in_any_order(
 
 def test_tests_run_every_page_with_code() -> None:
     found = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").glob("*.md")]
+    found += ROOT.glob("packages/*/README.md")
     pages = [str(path.relative_to(ROOT)) for path in sorted(found)]
 
     # The code of generated pages is signatures.
